@@ -1,4 +1,4 @@
-"""The built-in players as tables over a whole state space, and games as paths through it."""
+"""The built-in players as tables over a whole state space, games as paths through it, and empty states."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,7 +8,10 @@ from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners import learner_of
+from ttt_cli.store.state import State
 
 
 def _table(kind: type, space: StateSpace, **options: Any) -> PolicyTable:
@@ -36,3 +39,7 @@ def path(space: StateSpace, cells: Sequence[int]) -> list[int]:
         found.append(int(space.successors[found[-1], cell]))
         assert found[-1] > 0, f"cell {cell + 1} cannot be played in {space.text(found[-2])}"
     return found
+
+
+def empty_state(learner: str, rules: Rules = STANDARD) -> State:
+    return State.empty(learner_of(learner, "default"), rules)

@@ -46,7 +46,7 @@ from ttt_cli.errors import (
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.match import GAMES, Match as Match, play_match as match_of
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import checked, offer
+from ttt_cli.learners import checked, learner_of, offer
 from ttt_cli.learners.base import Learner as Learner, Shard as Shard, parameter as parameter
 from ttt_cli.learners.plain import PlainLearner as PlainLearner, Table as Table
 from ttt_cli.play.session import Player as Seat, Session
@@ -64,7 +64,7 @@ from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.source import Source as Source
-from ttt_cli.store.state import State as State, learner_of
+from ttt_cli.store.state import State as State
 from ttt_cli.store.teaching import teach as teach_games
 from ttt_cli.training.trainer import advance, new_run, opponent_of
 

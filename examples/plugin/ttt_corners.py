@@ -80,6 +80,6 @@ class MovesList(Format):
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         positions = player.positions[~player.positions.terminal]
-        played = player.answers.probabilities(positions) > 0
+        played = player.policy.probabilities(positions) > 0
         for text, cells in zip(positions.texts(), played, strict=True):
             yield f"{text} {' '.join(str(cell + 1) for cell in np.flatnonzero(cells))}\n".encode()

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes every sample anew; run it here.
+# Remakes the samples, except stranger.json and games.csv; run it in this folder.
 set -eu
 rm -f q.json td.json graph.json menace.json ntuple.json book.csv games.jsonl
 ttt train q --games 20 --seed 1 -o q.json --quiet

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests import tables
+from tests.tables import empty_state
 from tests.ttt import ROOT
 from ttt_cli import Positions, Rules, train
 from ttt_cli.agents.grammar import resolve, resolve_all
@@ -17,7 +18,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_states_search_with_their_values(store: Path) -> None:
 
 
 def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
-    library.save(State.empty(learner_of("menace", "default"), Rules()), store / "menace.json")
+    library.save(empty_state("menace"), store / "menace.json")
     with pytest.raises(UsageError, match="menace cannot look ahead: it values no positions"):
         resolve("menace:search=2", store)
 
@@ -135,7 +136,7 @@ def test_names_win_over_paths(store: Path) -> None:
 
 def test_hard_is_a_search_on_a_large_board_whoever_names_the_board(tmp_path: Path) -> None:
     large = tmp_path / "large.json"
-    library.save(State.empty(learner_of("td", "default"), Rules(5, 5, 4)), large)
+    library.save(empty_state("td", Rules(5, 5, 4)), large)
     for texts, rules in ((["hard", str(large)], None), (["hard"], Rules(5, 5, 4))):
         assert isinstance(resolve_all(texts, tmp_path, rules)[0].policy, Search)
     assert not isinstance(resolve("hard", tmp_path).policy, Search)

@@ -13,13 +13,13 @@ from threading import Timer
 import orjson
 import pytest
 
+from tests.tables import empty_state
 from tests.ttt import Run
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import Rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.system import scaled
 from ttt_cli.store.teaching import teach
 
@@ -31,7 +31,7 @@ GAME = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
 
 @cache
 def good_content() -> bytes:
-    return library.content(teach(State.empty(learner_of("td", "default"), STANDARD), [GAME]).state)
+    return library.content(teach(empty_state("td"), [GAME]).state)
 
 
 READERS = """
@@ -154,7 +154,7 @@ def test_an_unreadable_file_is_refused_in_one_line(refused: Refused, ttt: Run, c
 
 @pytest.mark.parametrize("call", SOME)
 def test_a_board_that_does_not_fit(refused: Refused, call: str) -> None:
-    library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("bad.json"))
+    library.save(empty_state("td", Rules(3, 4, 3)), Path("bad.json"))
     for file, board, says in (("./bad.json", "3x3", "3x4"), (GOOD, "3x4", "3x")):
         refused(f"{call.replace('FILE', file)} --board {board}", {2, 3}, says)
 

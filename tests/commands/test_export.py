@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import empty_state
 from tests.ttt import ROOT, Stream
 from ttt_cli.app import run
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
-from ttt_cli.store.state import State, learner_of
 
 BOOK = ROOT / "state_store" / "samples" / "book.csv"
 
@@ -72,7 +72,7 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
         named = ttt(*write, "-o", "graph")
         assert named.code == 2 and "-o graph: names a state, not a file (-o " in named.err
     assert ttt("merge", "td", "-o", "./graph").code == 0 and Path("graph").is_file()
-    library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("wide.json"))
+    library.save(empty_state("td", Rules(3, 4, 3)), Path("wide.json"))
     native = ttt("export", "wide.json", "--format", "state", "-o", store / "td.json")
     assert native.code == 2 and "holds a state for 3x3, 3 in a row, not 3x4" in native.err
 

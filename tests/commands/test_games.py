@@ -9,18 +9,17 @@ from weakref import WeakSet
 
 import pytest
 
+from tests.tables import empty_state
 from tests.ttt import Run
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import BusyError, InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import LOG, GameRecord, SoundGames, record_game, try_log, waiting_games
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import FEW, teach
 
 GAME = GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q.json",), id="first")
 OTHER = replace(GAME, id="second")
 THIRD = replace(GAME, id="third")
-EMPTY = State.empty(learner_of("q", "default"), STANDARD)
+EMPTY = empty_state("q")
 
 
 def test_a_bad_line_never_blocks_the_sound_ones(ttt: Run):

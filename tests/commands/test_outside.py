@@ -19,6 +19,7 @@ import orjson
 import pytest
 from hatchling.build import build_wheel
 
+from tests.tables import empty_state
 from tests.ttt import Run, finish, start
 from ttt_cli import user_code
 from ttt_cli.agents.grammar import resolve
@@ -26,7 +27,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
 from ttt_cli.store.runs import train_run
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.training.study import MEASURES
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -305,7 +306,7 @@ train q --games-from games.jsonl -o F.json; review games.jsonl; show games.jsonl
 
 def test_nothing_that_a_file_names_is_run(ttt: Run, tmp_path: Path) -> None:
     """A state with a run that has not ended, whose opponent is a command, sound in all else; so is a log."""
-    state = State.empty(learner_of("q", "default"), STANDARD)
+    state = empty_state("q")
     command = {"opponent": "exec:touch RUN", "behaviour": "exec:touch RUN"}
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=1000, **command)
     poisoned = library.content(state.with_run(run, state.table))

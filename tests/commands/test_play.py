@@ -9,14 +9,13 @@ from subprocess import PIPE
 
 import pytest
 
+from tests.tables import empty_state
 from tests.ttt import GAME_KEYS as GAME, ROOT, read_until, start
 from ttt_cli.engine.kernel import prefer_uncompiled
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.td import Td
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach_waiting
 from ttt_cli.views.numbers import percent
 
@@ -104,7 +103,7 @@ def test_at_a_terminal_play_asks_for_opponent_side_and_what_next(ttt):
     keys = "nobody\n\x1b[B\nme\n5\n9\n1\n2\n8\n6\n3\n4\n7\nx\nn\nq\n"
     TD.parent.mkdir()
     TD.with_name("broken.json").write_text("{")
-    library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
+    library.save(empty_state("td"), TD)
     result = ttt("play", stdin=keys, terminal=True, TERM="dumb")
     assert result.code == 0 and "broken" not in result.out
     easy, medium, hard, q = re.findall(r"^ *\d +([a-z]+ .+?) *$", result.out, re.MULTILINE)[:4]
@@ -232,10 +231,10 @@ def test_foreign_files_never_learn(ttt):
 
 
 def test_a_machine_that_resigns(ttt):
-    state = State.empty(learner_of("menace", "default"), STANDARD)
+    state = empty_state("menace")
     state.table.moves["change"][:15] = -100
     library.save(state, TD.with_name("menace.json"))
-    library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
+    library.save(empty_state("td"), TD)
     result = ttt("play", "--x", "menace", "--o", "td", "--games", 1, "--learn")
     assert "menace resigns: td wins as O" in result.out
     (game,) = log()

@@ -7,16 +7,15 @@ from unittest.mock import Mock
 import pytest
 
 from tests.store.conftest import continued
+from tests.tables import empty_state
 from tests.ttt import Run
 from ttt_cli.commands.train import TrainOptions, resume_command
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.store import library
-from ttt_cli.store.state import State, learner_of
 
 
 def test_a_resumed_call_reports_its_own_games_and_results(ttt: Run) -> None:
-    stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
+    stopped = continued(empty_state("td"), 256, 1, planned=1000)
     library.save(stopped, Path("td.json"))
     played = stopped.games or 0
     for other in (("--board", "3x4"), ("--preset", "article")):
@@ -42,7 +41,7 @@ def test_games_that_teach_nothing_are_called_so(ttt: Run) -> None:
 
 def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its games would not be those that its id stands for; a new run goes on from the file."""
-    stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
+    stopped = continued(empty_state("td"), 256, 1, planned=1000)
     library.save(stopped, Path("td.json"))
     monkeypatch.setattr(type(stopped.learner), "kernel_version", 0)
     refused = ttt("train", "td", "--resume", "-o", "td.json")

@@ -14,8 +14,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable
+from ttt_cli.learners import learner_of
 from ttt_cli.learners.book import BookTable
-from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
 ARTICLE, DEFAULT = learner_of("book", "article"), learner_of("book", "default")

@@ -21,9 +21,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners import LEARNERS, learner_class, learner_of
 from ttt_cli.learners.base import Learner, Shard
-from ttt_cli.store.state import learner_of
 
 PERFECT = ("q", "td", "graph", "ntuple")
 """The methods that have to become unbeatable."""

@@ -7,8 +7,8 @@ import numpy as np
 from ttt_cli import Game, Position
 from ttt_cli.conformance import empty_table, trained_table
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners import learner_of
 from ttt_cli.learners.base import Shard
-from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
 

@@ -15,14 +15,13 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners import growth, learner_class, loop, table as table_module
+from ttt_cli.learners import growth, learner_class, learner_of, loop, table as table_module
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.book import Book
 from ttt_cli.learners.graph import Graph
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.store.plays import BreakingTies
-from ttt_cli.store.state import learner_of
 
 GROWN = ("q", "td", "menace")
 RULES = (Rules(), Rules(2, 5, 3), Rules(misere=True))

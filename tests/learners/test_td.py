@@ -10,10 +10,10 @@ from tests.learners.common import game
 from ttt_cli import Game, Position, load, save, train
 from ttt_cli.conformance import empty_table, trained_table
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners import learner_of
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 from ttt_cli.learners.td import Td
-from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.store.conftest import parse
+from tests.tables import empty_state
 from ttt_cli.agents.grammar import resolve_all
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -17,16 +18,11 @@ from ttt_cli.play.session import players_of
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.runs import train_run
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
 
-def untaught() -> State:
-    return State.empty(learner_of("td", "default"), STANDARD)
-
-
 def pupil(store: Path) -> OnlineLearner:
-    return OnlineLearner(store, store / "td.json", "td", untaught())
+    return OnlineLearner(store, store / "td.json", "td", empty_state("td"))
 
 
 def record(**fields: Any) -> GameRecord:
@@ -34,7 +30,7 @@ def record(**fields: Any) -> GameRecord:
 
 
 def test_a_training_run_lets_games_wait(tmp_path):
-    state = untaught()
+    state = empty_state("td")
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=100, opponent="self")
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     record_game(tmp_path, record(teaches=("td.json",)))
@@ -52,7 +48,7 @@ def test_games_of_other_boards_teach_nothing(tmp_path):
 
 @pytest.mark.parametrize("name", ["td", 'Eine "Überraschung" \\'])
 def test_waiting_games_are_found_by_any_path_to_the_state(tmp_path, name):
-    state = untaught()
+    state = empty_state("td")
     for teaches in ((name,), (), ("other", name)):
         record_game(tmp_path, record(teaches=teaches))
     with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
@@ -70,7 +66,7 @@ def test_waiting_games_are_found_by_any_path_to_the_state(tmp_path, name):
 )
 def test_some_articles_learn_only_from_their_own_moves(monkeypatch, x, o, sides):
     monkeypatch.setattr(Td, "learns_both_sides", False)
-    table = teach(untaught(), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table
+    table = teach(empty_state("td"), [GameRecord((1, 4, 2, 5, 3), "x", x, o)], "td").state.table
     assert table.rows["visits"].any(axis=0).tolist() == sides
 
 

@@ -7,12 +7,12 @@ import orjson
 import pytest
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.learners import learner_class
+from ttt_cli.learners import learner_class, learner_of
 from ttt_cli.store import library
 from ttt_cli.store.formats import native
 from ttt_cli.store.formats.format import DEFAULTS, FileOptions, Loaded
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.training.trainer import advance, new_run
 
 

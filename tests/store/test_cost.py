@@ -16,6 +16,7 @@ import orjson
 import pytest
 
 from tests.store.conftest import edited, trained
+from tests.tables import empty_state
 from tests.ttt import Run
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
@@ -23,20 +24,19 @@ from ttt_cli.store import curves, library, source
 from ttt_cli.store.formats import native
 from ttt_cli.store.games import GameRecord, SoundGames
 from ttt_cli.store.library import verify
-from ttt_cli.store.state import State, learner_of
 
 SECONDS, MEGABYTES = 2.0, 200
 
 
 def state(learner: str, entries: Mapping[str, object], *rules: int) -> bytes:
     """A native state that says this, its digest right."""
-    empty = State.empty(learner_of(learner, "default"), Rules(*rules))
+    empty = empty_state(learner, Rules(*rules))
     return edited(library.content(empty), entries=entries)
 
 
 def book(rows: str, runs: int) -> bytes:
     """A native book of this many runs of one game."""
-    empty = library.content(State.empty(learner_of("book", "default"), Rules()))
+    empty = library.content(empty_state("book"))
     listed = [{"id": f"r{run:05}", "kind": "import", "games": 1, "results": None} for run in range(runs)]
     head, columns, _ = empty.removeprefix(b"#ttt-state ").split(b"\n")
     head = orjson.dumps({**orjson.loads(head), "digest": "", "games": runs, "runs": listed})

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from tests.store.faults import FAULTS, Killed, calls_of, disturbed, in_child, litter
+from tests.tables import empty_state
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import BusyError, InvalidFileError, TttError
 from ttt_cli.play.online_learner import OnlineLearner
@@ -17,7 +18,6 @@ from ttt_cli.store import library
 from ttt_cli.store.files import append_line, try_writing, write_bytes, writing
 from ttt_cli.store.games import LOG, GameRecord, record_game
 from ttt_cli.store.locks import lock, try_lock
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
 GAME = b'{"id":"new"}'
@@ -213,7 +213,7 @@ def test_lines_are_added_whole_or_not_at_all(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("name", "what"), FAULTS)
 def test_games_are_recorded_and_learned_once_whatever_fails(name, what, tmp_path):
     rules = Rules(2, 2, 2)
-    empty = State.empty(learner_of("td", "default"), rules)
+    empty = empty_state("td", rules)
     library.save(teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state, tmp_path / "td.json")
 
     def play():

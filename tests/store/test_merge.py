@@ -7,14 +7,16 @@ import orjson
 import pytest
 
 from tests.store.conftest import continued, edited, loaded, parse, trained
+from tests.tables import empty_state
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.learners import learner_of
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 
 SMALL = Rules(2, 4, 3)
@@ -40,7 +42,7 @@ def test_an_input_contained_in_another_adds_nothing(three):
 
 def test_the_longer_of_two_stages_of_a_run_wins():
     """Whichever input comes first; only a book can tell the runs of its rows apart."""
-    start = State.empty(learner_of("book", "default"), SMALL)
+    start = empty_state("book", SMALL)
     planned = 600
     early = loaded(continued(start, 0, 7, planned=planned), "early")
     full = loaded(trained("book", planned, 7, rules=SMALL), "full")
@@ -109,7 +111,7 @@ def test_partial_overlap_is_refused_by_name_unless_allowed(three):
 def test_a_game_counts_once_whatever_run_holds_it(learner):
     """Copies of a state in the middle of a run of play: one goes on with it, one learns its games anew."""
     games = [GameRecord((1, 4, 2, 5, 3), "x", "human", learner, id=f"game {number}") for number in range(4)]
-    first = teach(State.empty(learner_of(learner, "default"), STANDARD), games[:1])
+    first = teach(empty_state(learner), games[:1])
     whole = teach(first.state, games[1:3], continued=first.run).state
     again = teach(first.state, games[2:]).state
     inputs = [loaded(whole, "whole"), loaded(again, "again")]

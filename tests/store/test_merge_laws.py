@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tests.store.conftest import loaded, trained
+from tests.tables import empty_state
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Loaded
 from ttt_cli.store.merge import merge
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 
 RUNS = 4
 FOREST = settings(max_examples=settings.default.max_examples // 3)
@@ -95,6 +96,6 @@ def test_order_and_empty_states_never_change_a_byte(learner: str, data: st.DataO
     board = data.draw(st.sampled_from(BOARDS), "board")
     inputs = [run(learner, board, seed) for seed in data.draw(st.sets(st.integers(1, RUNS), min_size=2))]
     expected = library.content(merge(inputs).state)
-    nothing = loaded(State.empty(learner_of(learner, "default"), board))
+    nothing = loaded(empty_state(learner, board))
     repeated = [nothing, *inputs, *data.draw(st.lists(st.sampled_from(inputs), max_size=2))]
     assert library.content(merge(data.draw(st.permutations(repeated))).state) == expected

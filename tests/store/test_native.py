@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from tests.store.conftest import edited, parse, trained
+from tests.tables import empty_state
 from ttt_cli import merge, play_game, train
 from ttt_cli.documents import fields_of
 from ttt_cli.engine.rules import Rules
@@ -18,7 +19,6 @@ from ttt_cli.store.curves import NAMES
 from ttt_cli.store.formats.format import FileOptions
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.plays import PlayRule
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import to_csv
 
 
@@ -43,7 +43,7 @@ def test_every_kind_of_damage_is_noticed(tmp_path, in_blocks, learner: str):
             library.load(path)
 
 
-SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
+SMALL = library.content(empty_state("q"))
 
 
 @pytest.mark.parametrize("bit", range(8))
@@ -100,7 +100,7 @@ def test_a_wrong_learning_curve_is_refused_with_its_place(curve: object, why: st
     assert parse(edited(SMALL, runs=[{**run, "curve": COLUMNS}]), "q.json").runs
     with pytest.raises(InvalidFileError, match=why) as caught:
         parse(edited(SMALL, runs=[{**run, "curve": curve}]), "q.json")
-    assert caught.value.where.startswith('q.json: "runs": record 1: "curve"')
+    assert caught.value.where.startswith('q.json: "runs": item 1: "curve"')
 
 
 def test_missing_keys_are_named():
@@ -195,4 +195,4 @@ def test_a_book_whose_first_line_was_changed_is_refused_with_the_place(tmp_path)
     with pytest.raises(InvalidFileError, match="saved by a spreadsheet"):
         library.load(path)
     path.write_bytes(path.read_bytes().partition(b"\n")[2])
-    assert library.load(path).state.entries == trained("book").entries
+    assert library.load(path).state.size == trained("book").size

@@ -6,11 +6,12 @@ import pytest
 from tests.store.conftest import loaded, trained
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.learners import learner_of
 from ttt_cli.learners.entries import MAX_COUNT, MAX_VALUE
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.store.merge import merge
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 
 START = "." * 9
 RUN = {"kind": "import", "games": None, "results": None}

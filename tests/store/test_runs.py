@@ -7,11 +7,10 @@ import orjson
 import pytest
 
 from tests.store.conftest import continued, edited, parse, trained
-from ttt_cli.engine.rules import STANDARD
+from tests.tables import empty_state
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
 GAMES = [GameRecord((1, 4, 2, 5, 3), "x", "human", "q", id=f"game {number}") for number in range(4)]
@@ -68,19 +67,19 @@ def test_parameters_are_in_their_range(params):
 
 @pytest.mark.parametrize("learner", ["q", "book"])
 def test_each_game_counts_once(learner):
-    first = teach(State.empty(learner_of(learner, "default"), STANDARD), [GAMES[0], GAMES[0], GAMES[1]])
+    first = teach(empty_state(learner), [GAMES[0], GAMES[0], GAMES[1]])
     assert (first.learned, first.repeated, first.state.games) == (2, 1, 2)
     again = teach(first.state, GAMES[1::-1])
     assert (again.learned, again.repeated, again.state.games) == (0, 2, 2)
 
 
 def test_a_game_belongs_to_one_run():
-    state = State.empty(learner_of("q", "default"), STANDARD)
+    state = empty_state("q")
     for name in "ab":
         state = teach(state, [replace(GAMES[0], id=name)]).state
     content = library.content(state)
     first, second = ({**run, "game_ids": ["a"]} for run in orjson.loads(content)["runs"])
-    refused(edited(content, runs=[first, second]), "record 2: game 'a' was learned already")
+    refused(edited(content, runs=[first, second]), "item 2: game 'a' was learned already")
     twice = {**first, "games": 2, "game_ids": ["a", "a"], "results": None}
     refused(edited(content, runs=[twice], games=2), "game 'a' was learned already")
 

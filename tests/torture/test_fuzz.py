@@ -78,7 +78,7 @@ def natives(*learners: str) -> list[bytes]:
 
 def exported(learner: str, name: str, ending: str = "") -> bytes:
     form, state = {form.name: form for form in all_formats()}[name], trained(learner, 12)
-    return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
+    return b"".join(form.write(ExportSource("", state, state.policy, suffix=ending)))
 
 
 def corpus(*patterns: str) -> list[bytes]:

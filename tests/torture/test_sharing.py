@@ -7,13 +7,12 @@ import pytest
 
 from tests.store.conftest import continued
 from tests.store.faults import ended, forked, litter
+from tests.tables import empty_state
 from ttt_cli.app import run
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.store import library
 from ttt_cli.store.games import LOG, SoundGames
-from ttt_cli.store.state import State, learner_of
 
 PROCESSES = 4
 GAMES = 20
@@ -32,7 +31,7 @@ def test_processes_that_merge_and_play_into_one_state_lose_nothing(tmp_path, mon
     store = tmp_path / "state_store"
     store.mkdir()
     for seed in range(PROCESSES * rounds + 1):
-        state = continued(State.empty(learner_of("td", "default"), STANDARD), GAMES, seed)
+        state = continued(empty_state("td"), GAMES, seed)
         library.save(state, tmp_path / f"{seed}.json" if seed else store / "td.json")
     assert command(*PLAY) == 0  # compiled before the others begin
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests import tables
+from tests.tables import empty_state
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.walk import UnfinishedError
 from ttt_cli.store.curves import NAMES, read, to_csv
-from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, measure, points
 from ttt_cli.training.trainer import TrainingRun, new_run
 
@@ -22,7 +22,7 @@ RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
 
 
 def started(games: int, path: Path | None = None, rules: Rules | None = None) -> TrainingRun:
-    start = State.empty(learner_of("td", "default"), rules or Rules(2, 3))
+    start = empty_state("td", rules or Rules(2, 3))
     run = new_run(Path("td.json"), start, games=games, seed=1)
     run.watch(path)
     return run

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import empty_state
 from ttt_cli.engine.kernel import prefer_uncompiled
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.training.curve import measure
 from ttt_cli.training.trainer import TrainingRun, advance, finish, new_run, resumed_run
 
@@ -22,7 +23,7 @@ def uncompiled():
 
 
 def empty() -> State:
-    return State.empty(learner_of("td", "default"), Rules(2, 3))
+    return empty_state("td", Rules(2, 3))
 
 
 def started(path: Path, games: int = 600) -> TrainingRun:

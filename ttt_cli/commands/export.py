@@ -76,8 +76,8 @@ def export(
     player = ExportSource(
         name=printable(agent.name),
         state=state,
-        answers=agent.policy,
-        ending=Path(out).suffix.lower(),
+        policy=agent.policy,
+        suffix=Path(out).suffix.lower(),
         start=root,
         depth=depth,
         best=best,
@@ -181,7 +181,7 @@ def _format(player: ExportSource, out: str, name: str | None) -> Format:
     """
 
     def is_meant(form: Format) -> bool:
-        return player.ending in form.endings if name is None else form.name in (name, f"ttt-{name}")
+        return player.suffix in form.suffixes if name is None else form.name in (name, f"ttt-{name}")
 
     forms = sorted(_fitting(player, all_formats()), key=lambda form: not form.learner)  # of one method first
     meant = [*filter(is_meant, forms)]

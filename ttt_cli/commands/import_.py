@@ -86,7 +86,7 @@ def import_(
         library.save(state, path)
     ties = about_ties(loaded, reading.playing, "random", Uniform(state.rules))
     loaded = replace(loaded, notes=[*loaded.notes, *ties])
-    return Import(path, state.learner.name, state.games, *state.entries, loaded)
+    return Import(path, state.learner.name, state.games, *state.size, loaded)
 
 
 more_help = file_help

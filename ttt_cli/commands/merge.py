@@ -89,5 +89,5 @@ def merge(
         if target is not None:
             library.try_saving(state, target)
             library.save(state, target)
-    size = f"{counted(len(state.runs), 'run')}, {counted(state.entries[0], state.learner.units[0])}"
-    return Merge(inputs, state.games, state.entries[0], duplicates, target, state.learner.name, size)
+    size = f"{counted(len(state.runs), 'run')}, {counted(state.size[0], state.learner.units[0])}"
+    return Merge(inputs, state.games, state.size[0], duplicates, target, state.learner.name, size)

@@ -158,7 +158,7 @@ def _introduce(env: Environment, agents: Sequence[Agent], players: Sequence[Play
             continue
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         if loaded.path.exists():
-            size = counted(loaded.state.entries[0], loaded.state.learner.units[0])
+            size = counted(loaded.state.size[0], loaded.state.learner.units[0])
             env.say(f"{agent.name} knows {size}{games}")
         if player.exploration:
             share = f"{percent(player.exploration, 0)} of its moves are random, as in its author's program"

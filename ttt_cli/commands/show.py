@@ -18,14 +18,13 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.learners import plugin_learner
+from ttt_cli.learners import learner_of, plugin_learner
 from ttt_cli.shell.options import flag, given_rules, named, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, checked_format
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run, differing
-from ttt_cli.store.state import learner_of
 from ttt_cli.store.system import LARGE
 from ttt_cli.user_code import AGENT_PLUGINS, FORMAT_PLUGINS, LEARNER_PLUGINS, plugins
 from ttt_cli.views.numbers import counted, percent
@@ -289,7 +288,7 @@ def _formats() -> Formats:
 
 def _summary(loaded: Loaded) -> StateSummary:
     state = loaded.state
-    positions, moves = state.entries
+    positions, moves = state.size
     runs = [{key: value for key, value in run.items() if key != "curve"} for run in state.runs]
     return StateSummary(
         file=str(loaded.path),

@@ -19,13 +19,13 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.evaluation.walk import OutgrownError
-from ttt_cli.learners import LEARNERS, learner_class, learner_options, offer_file
+from ttt_cli.learners import LEARNERS, learner_class, learner_of, learner_options, offer_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, argument, flag, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.files import try_writing, write_bytes
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.training.study import (
     Key,
     Planned,

@@ -22,7 +22,7 @@ from ttt_cli.environment import Environment, command_line, store_option
 from ttt_cli.errors import ExitCode, InvalidFileError, TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET, UnfinishedError
-from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_options, offer, offer_file
+from ttt_cli.learners import LEARNERS, given_as, learner_class, learner_of, learner_options, offer, offer_file
 from ttt_cli.learners.table_learner import TableLearner
 from ttt_cli.shell.command import make_command, options_of, parameters_of, split_examples
 from ttt_cli.shell.common import locked, output_file
@@ -31,7 +31,7 @@ from ttt_cli.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.runs import differences, differing
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.store.teaching import Lesson, teach, teach_waiting
 from ttt_cli.training.curve import KEPT_UP_TO
 from ttt_cli.training.trainer import (
@@ -461,7 +461,7 @@ def _result(
         x_wins=won["x"],
         o_wins=won["o"],
         draws=won["draw"],
-        positions=state.entries[0],
+        positions=state.size[0],
         file=str(path),
         unbeatable=unbeatable,
     )

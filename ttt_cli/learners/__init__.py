@@ -60,6 +60,17 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     return learner
 
 
+def learner_of(named: "str | type[Learner[Any]]", choice: str) -> "Learner[Any]":
+    """A learner by name or class, with the article's parameters if that is the choice rule.
+
+    :raises UsageError: if there is no such learner, or it has no such choice rule.
+    """
+    kind = learner_class(named) if isinstance(named, str) else named
+    if choice == "article" and choice not in kind.choices:
+        raise UsageError(f"{kind.name} has no article preset", hint="leave it out")
+    return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)
+
+
 def plugin_learner(name: str, kind: Any) -> "type[Learner[Any]]":
     """The learner of a plug-in.
 

@@ -63,9 +63,9 @@ class OnlineLearner:
         file would keep the person waiting, in memory alone."""
         if not (self.path.exists() and self.path.stat().st_size > LARGE):
             return self.catch_up()
-        known = self.state.entries[0]
+        known = self.state.size[0]
         self.learn_in_memory(record)
-        return Learned(1, self.state.entries[0] - known)
+        return Learned(1, self.state.size[0] - known)
 
     def learn_in_memory(self, record: GameRecord) -> None:
         """Learn from a game in memory alone, so that the next game is played by it."""
@@ -93,4 +93,4 @@ class OnlineLearner:
                 self._run = lesson.run
                 library.save(lesson.state, self.path)
             self.state, self._memory_run = lesson.state, None
-            return Learned(lesson.learned, self.state.entries[0] - before.entries[0])
+            return Learned(lesson.learned, self.state.size[0] - before.size[0])

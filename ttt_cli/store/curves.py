@@ -48,8 +48,8 @@ NAMES = tuple(field.name for field in fields(Point))
 EXPECTED = f"expected columns {','.join(NAMES)}"
 
 
-def to_csv(rows: Sequence[Point]) -> Iterator[bytes]:
-    return text.to_csv([NAMES, *map(astuple, rows)])
+def to_csv(points: Sequence[Point]) -> Iterator[bytes]:
+    return text.to_csv([NAMES, *map(astuple, points)])
 
 
 def read(path: Path) -> list[Point]:
@@ -74,34 +74,34 @@ def read_groups(source: Source) -> dict[tuple[str, ...], list[Point]]:
     if not {*names[at:]} <= {*NAMES} or at == len(names):
         raise InvalidFileError("is not a learning curve", where=source.where, hint=EXPECTED)
     curves: dict[tuple[str, ...], list[Point]] = {}
-    for number, line in source.rows[1:]:
+    for number, row in source.rows[1:]:
         place = f"{source.where}, line {number}"
-        if len(line) != len(names):
-            message = f"expected {len(names)} fields, found {len(line)}"
+        if len(row) != len(names):
+            message = f"expected {len(names)} fields, found {len(row)}"
             raise InvalidFileError(message, where=place, hint="without this line the rest can be read")
-        rows = curves.setdefault(tuple(line[:at]), [])
-        values = dict(zip(names[at:], map(_number, line[at:]), strict=True))
-        rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))
+        points = curves.setdefault(tuple(row[:at]), [])
+        values = dict(zip(names[at:], map(_number, row[at:]), strict=True))
+        points.append(_point({**dict.fromkeys(NAMES), **values}, points, place))
     return curves
 
 
 def missing_points(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> dict[tuple[str, ...], list[int]]:
     """The points (games) that each incomplete training of a study lacks, compared with the longest training
     of the same method and preset."""
-    points = {training: {row.games for row in rows} for training, rows in curves.items()}
+    counts = {training: {point.games for point in points} for training, points in curves.items()}
     longest: dict[tuple[str, ...], set[int]] = {}
-    for (method, preset, *_), games in points.items():
+    for (method, preset, *_), games in counts.items():
         longest[method, preset] = max(longest.get((method, preset), games), games, key=len)
-    missing = {training: sorted(longest[training[:2]] - games) for training, games in points.items()}
+    missing = {training: sorted(longest[training[:2]] - games) for training, games in counts.items()}
     return {training: games for training, games in missing.items() if games}
 
 
-def to_record(rows: Sequence[Point], before: int) -> dict[str, list[Any]]:
+def to_record(points: Sequence[Point], before: int) -> dict[str, list[Any]]:
     """The curve for a run's record: a list for each field of ``Point``.
 
     :param before: the number of games that the state had before the run, which is added to ``games``.
     """
-    columns = dict(zip(NAMES, map(list, zip(*map(astuple, rows), strict=True)), strict=True))
+    columns = dict(zip(NAMES, map(list, zip(*map(astuple, points), strict=True)), strict=True))
     columns["games"] = [before + games for games in columns["games"]]
     return {
         name: [round(value, DIGITS) if isinstance(value, float) else value for value in column]
@@ -116,16 +116,16 @@ def from_record(value: dict[str, list[Any]], where: str = "") -> list[Point]:
     """
     if value.keys() != {*NAMES} or len({*map(len, value.values())}) != 1 or not value["games"]:
         raise InvalidFileError(f"expected lists of one length with the keys {', '.join(NAMES)}", where=where)
-    rows: list[Point] = []
+    points: list[Point] = []
     for numbers in zip(*map(value.__getitem__, NAMES), strict=True):
-        rows.append(_row(dict(zip(NAMES, numbers, strict=True)), rows, where))
-    return rows
+        points.append(_point(dict(zip(NAMES, numbers, strict=True)), points, where))
+    return points
 
 
-def _row(values: dict[str, Any], rows: Sequence[Point], where: str) -> Point:
+def _point(values: dict[str, Any], points: Sequence[Point], where: str) -> Point:
     validate(values, Point, where)
-    if rows and values["games"] <= rows[-1].games:
-        raise InvalidFileError(f"{values['games']:,} games do not come after {rows[-1].games:,}", where=where)
+    if points and values["games"] <= (last := points[-1].games):
+        raise InvalidFileError(f"{values['games']:,} games do not come after {last:,}", where=where)
     return Point(**values)
 
 

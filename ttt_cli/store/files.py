@@ -29,7 +29,7 @@ from ttt_cli.store.locks import copy_owner, lock, try_lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LARGE, NO_WAITING, AnyPath, real_path, translate_os_errors
 
-STREAMS = ("/dev/std", "/dev/fd/")  # whatever they are redirected to
+STREAMS = ("/dev/std", "/dev/fd/")  # written to directly, also where redirected to a file
 KEPT = 5  # backups of a file
 
 _GAMES = re.compile(rb'"games": ?(\d+|null)')
@@ -72,7 +72,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 yield stream
             return
         if old is not None:
-            os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # fails if it is write-protected
+            os.close(os.open(target, os.O_WRONLY))  # fails if it is write-protected
         elif parents:
             target.parent.mkdir(parents=True, exist_ok=True)
         _remove_litter(target)
@@ -99,9 +99,9 @@ def _replacing(target: Path, like: os.stat_result | None, *, keep_backup: bool =
 
     with holding(remove):
         first_mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o700
-        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first_mode)
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, first_mode)
         with os.fdopen(fd, "wb", 1 << 17) as file:
-            try_lock(file)
+            try_lock(file)  # so that _remove_litter leaves it alone
             yield file
             file.flush()
             if like is not None:
@@ -182,7 +182,7 @@ def _sync(fd: int) -> None:
 
 def _sync_folder(folder: Path) -> None:
     with suppress(OSError):  # some file systems cannot do it
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             _sync(fd)
         finally:
@@ -195,7 +195,7 @@ def _remove_litter(target: Path) -> None:
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                # NFS locks for writing only; the files of others may be only readable, or not even that.
+                # NFS locks only what is open for writing; the files of others may be read-only or unreadable.
                 flags = os.O_RDWR if os.access(entry.path, os.W_OK) else os.O_RDONLY
                 with suppress(OSError), open(os.open(entry.path, flags), "rb") as file:
                     if try_lock(file):

@@ -127,8 +127,8 @@ def holds_games(path: Path) -> bool:
 
 
 def begins_a_log(text: bytes) -> bool:
-    """Whether the beginning of a file is that of a log of games, sound or damaged; the document of ``ttt
-    review`` is none."""
+    """Whether the beginning of a file is that of a log of games, sound or damaged; a document of ``ttt
+    review`` is not one."""
     is_record = text.startswith(b"{") and b'"moves"' in text and b'"result"' in text
     return is_record and not text.startswith(b'{"schema":"ttt-review"')
 
@@ -153,11 +153,11 @@ def each_record(
 
 @dataclass
 class SoundGames:
-    """An iterable over the sound game records in a file.
+    """The sound game records in a file, read by iterating.
 
     :ivar wanted: whether to read a line; None: read all.
     :ivar left_out: the number of unsound lines so far.
-    :ivar fault: the first error; if all lines are wanted and none is sound, an error is raised.
+    :ivar fault: the error of the first of them; raised in the end if all lines are wanted and none is sound.
     """
 
     path: Path

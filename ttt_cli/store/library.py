@@ -10,25 +10,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import board_options, command_line, store_option
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners import LEARNERS, learner_class, learner_of
 from ttt_cli.store.files import announced, backups, try_writing, write_bytes, writing
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import DEFAULTS, FORMAT, FileOptions, Format, Loaded, Rejected, Verification
-from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, no_collection, sealed, write_sealed
+from ttt_cli.store.formats.native import NATIVE, Digest, NativeFormat, sealed, write_sealed
 from ttt_cli.store.games import LOG, SoundGames, holds_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.store.system import real_path, translate_os_errors, translated
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")  # of state files
+FILE_SUFFIXES = {*SUFFIXES, ".jsonl", ".npz", ".npy", ".pkl", ".pickle"}  # of files that are read
 LONGEST_NAME = 255  # bytes: the longest file name that file systems allow
 
 _LEARNER = re.compile(rb'"learner":\s*"([a-z0-9_-]+)"')
@@ -76,7 +77,7 @@ class StateName(NamedTuple):
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     """The file that a name or a path means; names win over paths.
 
-    :raises InvalidFileError: if that cannot be seen.
+    :raises InvalidFileError: if the system does not let us look.
     """
     files = (path for path in candidates(store, name, rules) if path.is_file())
     try:
@@ -101,7 +102,7 @@ def candidates(store: Path, name: str, rules: Rules | None = None) -> list[Path]
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
     """The file that a name or a path means, as ``find``.
 
-    :param what: what was expected, for the error: a ``file`` may be any; others are made by training.
+    :param what: what was expected, for the error, which suggests training unless it is a ``file``.
     :raises UsageError: if no state has this name, suggesting a similar one.
     :raises InvalidFileError: if there is no file at this path.
     """
@@ -117,7 +118,7 @@ def not_found(
 ) -> TttError:
     """The error to raise if nothing has this name; it suggests how to make it, or a similar name.
 
-    :param what: what was expected, unless training gives the name: then it was a state.
+    :param what: what was expected; left aside if training gives the name, which then means a state.
     :param known: names that are accepted, besides those of states.
     :param hint: what to suggest otherwise.
     """
@@ -125,12 +126,11 @@ def not_found(
         trained = trained._replace(rules=trained.rules or rules)
         is_misere = trained.rules is not None and trained.rules.misere
         hint = "" if is_misere else f"{trained.command(*store_option(store))} makes it"
-        others = [StateName.parse(path.stem) for path in store.glob(f"{trained.learner}.*")]
-        boards = sorted(
-            {other.name for other in others if other and other.rules and other.article == trained.article}
-        )
-        if trained.rules and boards:
-            hint = f"there is {', '.join(boards)}; {hint}"
+        if trained.rules and not is_misere:
+            base = trained._replace(rules=None).name
+            board = re.compile(re.escape(base) + r"\.\d+x\d+-\d+")
+            if boards := {path.stem for path in store.glob(f"{base}.*") if board.fullmatch(path.stem)}:
+                hint = f"the store has {', '.join(sorted(boards))}; {hint}"
         return UsageError(f"there is no state {trained.name!r} in {store.absolute()}", hint=hint)
     files = filter(os.path.isfile, store.glob("*.*"))
     names = [*known, *(path.stem for path in files if path.suffix in SUFFIXES)]
@@ -143,12 +143,12 @@ def not_found(
 
 def is_path(name: str) -> bool:
     """Whether a name that no state has can only be a path."""
-    return Path(name).name != name or Path(name).suffix in (*SUFFIXES, ".jsonl", ".npz")
+    return Path(name).name != name or Path(name).suffix in FILE_SUFFIXES
 
 
 def is_stored(store: Path, path: Path) -> bool:
     """Whether a file is in the store, the one folder that is created when missing."""
-    return os.path.realpath(path.parent) == os.path.realpath(store)  # links may form a circle
+    return os.path.realpath(path.parent) == os.path.realpath(store)
 
 
 def display_name(store: Path, path: Path) -> str:
@@ -216,7 +216,7 @@ def check_replaceable(state: State, path: Path) -> bool:
         raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
     if (form := native_format(path)) is None:
         refuse_loss(path)
-        if path.suffix in {*SUFFIXES, ".jsonl", ".npz", ".pkl", ".py"} - {learner.suffix}:
+        if path.suffix in (FILE_SUFFIXES | {".py"}) - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
             usual = command_line(path.with_suffix(learner.suffix))
             raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
@@ -284,19 +284,6 @@ def _format_of(source: Source, options: FileOptions) -> Format:
     return form
 
 
-def table_of(loaded: Loaded) -> Any:
-    """The table of a state, read again if it was left in the file: then it is None.
-
-    :raises InvalidFileError: if the file has changed.
-    """
-    if loaded.state.table is not None:
-        return loaded.state.table
-    again = load(loaded.path, replace(loaded.options, table=True))
-    if again.digest != loaded.digest:
-        raise InvalidFileError("another program has written this file meanwhile", where=str(loaded.path))
-    return again.state.table
-
-
 def _chunks(state: State) -> Iterator[bytes]:
     """The chunks of a native file; its digest is still empty."""
     return next(form for form in NATIVE if form.fits(state)).chunks(state)
@@ -313,11 +300,10 @@ def digest(state: State) -> str:
 
 
 def try_saving(state: State, path: Path) -> None:
-    """Raise TttError if ``save`` would, or would replace the file of another program, before any work is lost
-    by that."""
+    """Raise TttError, before the work begins, if ``save`` would fail or replace another program's file."""
     keeps_backup = check_replaceable(state, path)
     if path.is_file() and path.stat().st_size and not native_format(path):
-        what, hint = "is not a state, and a state replaces nothing else", "name another file"
+        what, hint = "is not a state, and a state may replace only a state", "name another file"
         raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
         try_writing(path)
@@ -332,7 +318,7 @@ def save(state: State, path: Path) -> None:
     :raises UsageError: as ``check_replaceable``.
     """
     keep_backup = check_replaceable(state, path)
-    with no_collection(), writing(path, parents=True, keep_backup=keep_backup) as file:
+    with writing(path, parents=True, keep_backup=keep_backup) as file:
         if file.mode == "ab":  # a device or a pipe, where nothing can be changed afterwards
             file.write(content(state))
         else:
@@ -357,7 +343,8 @@ def accept(path: Path) -> bool:
 
 
 def restore(backup: Path, path: Path) -> None:
-    """Put a backup of the file at ``path`` back in its place; a notice names that of the file that was there.
+    """Put a backup of the file at ``path`` back in its place; a notice names the backup of the file
+    that was there.
 
     :raises InvalidFileError: if it is damaged.
     """

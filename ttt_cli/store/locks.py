@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ttt_cli.errors import BusyError, InvalidFileError, notices
-from ttt_cli.store.system import NO_WAITING, AnyPath, real_path, translate_os_errors, translated
+from ttt_cli.store.system import NO_WAITING, AnyPath, real_path, translate_os_errors
 
 FOLDER = ".locks"
 
@@ -48,7 +48,7 @@ def lock(
         if parents:
             real.parent.mkdir(parents=True, exist_ok=True)
         if real.is_dir():
-            raise translated(IsADirectoryError(errno.EISDIR, ""), path)
+            raise IsADirectoryError(errno.EISDIR, "")
         if os.path.exists(path) and not os.path.isfile(path):
             return ExitStack()
         folder = os.stat(real.parent)
@@ -64,7 +64,7 @@ def lock(
             new_fd = os.open(lock_file.name, flags | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder_fd)
             _share(new_fd, folder, 0o666)
         try:
-            fd = os.open(lock_file.name, flags | os.O_RDWR, dir_fd=folder_fd)  # NFS locks for writing only
+            fd = os.open(lock_file.name, flags | os.O_RDWR, dir_fd=folder_fd)  # NFS locks nothing else
         except PermissionError:  # all users who share the folder may lock it
             fd = os.open(lock_file.name, flags, dir_fd=folder_fd)
         file = resources.enter_context(open(fd, "rb", 0))

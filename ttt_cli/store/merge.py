@@ -12,7 +12,7 @@ from typing import Any
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Loaded
-from ttt_cli.store.library import table_of
+from ttt_cli.store.library import load
 from ttt_cli.store.runs import DECISIVE, Run, differences, digest_of
 from ttt_cli.store.state import State
 
@@ -26,7 +26,7 @@ class Merged:
 
     :ivar contained: the inputs that another one contains, whose tables were not merged.
     :ivar duplicates: the ids of the runs in more than one input.
-    :ivar remarks: what else may not be meant.
+    :ivar remarks: warnings about what may not be intended.
     """
 
     state: State
@@ -38,7 +38,7 @@ class Merged:
 def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     """Merge states; the order of the inputs does not matter.
 
-    :param allow_overlap: whether experience that several inputs hold mixed with other may count twice.
+    :param allow_overlap: whether experience that inputs share, mixed with other experience, may count twice.
     :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
@@ -53,7 +53,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     state = kept[0].state
     duplicates = _shared_runs(inputs)
     if len(kept) == 1:
-        return Merged(replace(state, table=table_of(kept[0])), contained, duplicates)
+        return Merged(replace(state, table=_table_of(kept[0])), contained, duplicates)
     learner = state.learner
     runs_kept = [run for loaded in kept for run in loaded.state.runs]
     games = _repeated({(game, run["id"]) for run in runs_kept for game in run.get("game_ids", ())})
@@ -78,7 +78,20 @@ class _Tables(UserList[Any]):
     """The tables of inputs; those left in their files are read one at a time."""
 
     def __getitem__(self, at: Any) -> Any:
-        return table_of(self.data[at])
+        return _table_of(self.data[at])
+
+
+def _table_of(loaded: Loaded) -> Any:
+    """The table of an input, read now if only the header of its file has been read.
+
+    :raises InvalidFileError: if the file has changed meanwhile.
+    """
+    if loaded.state.table is not None:
+        return loaded.state.table
+    again = load(loaded.path, replace(loaded.options, table=True))
+    if again.digest != loaded.digest:
+        raise InvalidFileError("another program has written this file meanwhile", where=str(loaded.path))
+    return again.state.table
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
@@ -165,7 +178,7 @@ def _check_alike(one: Loaded, other: Loaded) -> None:
     if one.digest == other.digest or recorded or not one.state.contains(other.state):
         return
     learner = one.state.learner
-    tables = (learner.to_entries(table_of(loaded)) for loaded in (one, other))
+    tables = (learner.to_entries(_table_of(loaded)) for loaded in (one, other))
     for mine, theirs in zip_longest(*tables, fillvalue=()):
         if not alike([*mine], [*theirs]):
             raise InvalidFileError(

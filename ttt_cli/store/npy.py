@@ -55,7 +55,7 @@ def load_npy(data: bytes, where: str) -> Document:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that Python 2 wrote it
             array = np.load(io.BytesIO(data), allow_pickle=False)
-        elements(array.tobytes(), array.dtype)
+        elements(array.tobytes(), array.dtype)  # raises an error for invalid characters
     except Exception:  # the header is parsed as a Python literal, which may fail in any way
         raise InvalidFileError("is a damaged .npy file", where=where) from None
     if array.dtype.kind not in "biufSU" or not array.size:

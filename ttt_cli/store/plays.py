@@ -7,7 +7,7 @@ that a move wins. An imported state keeps all of that in its header, so that it 
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ttt_cli.engine.policy import (
 )
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 
 LEARNED = "first-learned"
@@ -170,18 +169,3 @@ def values_of_moves(positions: Positions, values: Callable[[Positions], Floats],
         after = np.where(np.isnan(after), -after[:, ::-1], after)
     of_moves[at, cells] = after[np.arange(len(at)), positions.plies[at] % 2]
     return of_moves
-
-
-def entries_of(values: Floats, of_moves: bool, space: StateSpace, visits: int) -> dict[str, Any]:
-    """The entries of a native table.
-
-    :param values: those of moves to the mover, float64[n, cells], or of positions to X and to O,
-        float64[n, 2]; NaN where there is none.
-    """
-    names = [str(cell + 1) for cell in range(space.cells)] if of_moves else ["x", "o"]
-    rows, slots = np.nonzero(~np.isnan(values))
-    texts, numbers = space[rows].texts(), values[rows, slots].tolist()
-    entries: dict[str, Any] = {}
-    for text, slot, number in zip(texts, slots.tolist(), numbers, strict=True):
-        entries.setdefault(text, {})[names[slot]] = [number, visits]
-    return entries

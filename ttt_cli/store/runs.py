@@ -172,7 +172,7 @@ def read_runs(
     learned_games = set[str]()
     for number, record in enumerate(records, 1):
         run = record
-        place = f'{where}: "runs": record {number}'
+        place = f'{where}: "runs": item {number}'
         if run["kind"] == "train" and "kernel_version" not in run:  # at first, records did not state it
             versions = range(1, min(learner.kernel_version, 100) + 1)
             stated = ({**run, "kernel_version": version} for version in versions)

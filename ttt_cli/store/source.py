@@ -22,8 +22,8 @@ BLOCK = 2**20  # about as many bytes are read at once where the format allows it
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before a text: no part of its content
 JSON_LIMIT = 32 * 2**20  # bytes of a foreign JSON file: ten times what the usual board can fill
 MAX_UNPACKED = 64 * 2**20  # bytes that anything but arrays may have when unpacked
-FREE_BYTES = 16 * 2**20  # which even the smallest file may have
-UNPACKED_PER_BYTE = 50  # beyond these, by packed byte: a policy has 20, a bomb a thousand
+FREE_BYTES = 16 * 2**20  # that even the smallest file may have when unpacked
+UNPACKED_PER_BYTE = 50  # more, for each packed byte: a policy has 20, a zip bomb a thousand
 MAX_ARRAYS = 100
 _NESTING = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}  # how a byte of JSON changes the depth
 

@@ -15,7 +15,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import learner_class
+from ttt_cli.learners import learner_of
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Point, from_record
 from ttt_cli.store.plays import FEW_BELOW_0, TIES, BreakingTies, PlayRule, policy_by, values_of_moves
@@ -78,7 +78,7 @@ class State:
     def policy(self) -> Policy:
         if self.plays is not None:
             return policy_by(self.rules, self._values, self.plays)
-        learner = self.continuing_learner if self.runs else self.learner  # as it is read from a file
+        learner = self.continuing_learner if self.runs else self.learner  # plays as it will when read back
         if is_ours(learner):
             return learner.policy(self.table)
         with guarded(learner.name, "policy raised "):
@@ -114,7 +114,7 @@ class State:
         return earlier[self.policy.known(earlier)]
 
     @cached_property
-    def entries(self) -> tuple[int, int]:
+    def size(self) -> tuple[int, int]:
         """The numbers of positions and of moves in the table, or of the learner's other ``units``."""
         return self.learner.size(self.table)
 
@@ -123,26 +123,25 @@ class State:
 
         :raises UsageError: if the learner has no such rule.
         """
-        hint = f"it has {', '.join(self.learner.choices)}"
-        has_choice = choice in self.learner.choices
-        if self.learner.values_of and choice in ("most", "draw") and not has_choice:  # numbers, or beads
-            if self.plays is None and self.learner.values_of != "moves":
-                raise UsageError("holds no counts of beads", hint=hint)
-            changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))
-            seen = changed.seen
-            if choice == "draw" and seen is not None:
-                values = changed._values(seen)
-                if np.count_nonzero(values < 0) > FEW_BELOW_0 * np.count_nonzero(~np.isnan(values)):
-                    raise UsageError("holds negative numbers: neither beads nor probabilities to draw by")
-            return changed
-        if choice == "draw" and "most" in self.learner.choices:
+        choices = self.learner.choices
+        if choice == "draw" and "most" in choices:
             choice = "default"  # beads are drawn by default
-        if choice not in self.learner.choices:
+        if choice in choices:
+            state = self.in_own_units()
+            learner, table = learner_of(type(self.learner), choice), deepcopy(state.table)
+            learner.derive(table)  # in a copy, as the policy of this state reads its own
+            return replace(state, learner=learner, table=table)
+        hint = f"it has {', '.join(choices)}"
+        if not self.learner.values_of or choice not in ("most", "draw"):
             raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
-        state = self.in_own_units()
-        learner, table = learner_of(type(self.learner), choice), deepcopy(state.table)
-        learner.derive(table)  # in a copy, as the policy of this state reads its own
-        return replace(state, learner=learner, table=table)
+        if self.plays is None and self.learner.values_of != "moves":
+            raise UsageError("holds no counts of beads", hint=hint)
+        changed = replace(self, plays=replace(self.plays or PlayRule(), choice=choice))
+        if choice == "draw" and changed.seen is not None:
+            values = changed._values(changed.seen)
+            if np.count_nonzero(values < 0) > FEW_BELOW_0 * np.count_nonzero(~np.isnan(values)):
+                raise UsageError("holds negative numbers: neither beads nor probabilities to draw by")
+        return changed
 
     def with_play(self, choice: str | None = None, ties: str | None = None) -> "State":
         """An imported table under another choice rule and rule for ties.
@@ -152,7 +151,7 @@ class State:
         state = self if choice is None else self.with_choice(choice)
         if ties is None:
             return state
-        state.policy_with_ties(ties)
+        state.policy_with_ties(ties)  # raises the error
         if state.plays is None and self.learner.values_of != "moves":
             raise UsageError(f"a state of {self.learner.name} keeps no rule for ties", where=f"ties={ties}")
         return replace(state, plays=replace(state.plays or PlayRule(), ties=ties))
@@ -217,14 +216,3 @@ class State:
         """The state with this record of a run, replaced or added, and the table it led to."""
         others = [other for other in self.runs if other["id"] != run["id"]]
         return replace(self, table=table, runs=tuple(sorted([*others, run], key=itemgetter("id"))))
-
-
-def learner_of(named: str | type[Learner[Any]], choice: str) -> Learner[Any]:
-    """A learner by name or class, with the article's parameters if that is the choice rule.
-
-    :raises UsageError: if there is no such learner, or it has no such choice rule.
-    """
-    kind = learner_class(named) if isinstance(named, str) else named
-    if choice == "article" and choice not in kind.choices:
-        raise UsageError(f"{kind.name} has no article preset", hint="leave it out")
-    return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)

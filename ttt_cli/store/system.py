@@ -13,7 +13,7 @@ from ttt_cli.errors import InvalidFileError, TttError
 
 AnyPath = str | os.PathLike[str]
 
-NO_WAITING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+NO_WAITING = os.O_NONBLOCK | os.O_NOCTTY
 """Flags with which opening a pipe or a device never waits for its other end."""
 
 _PERMISSIONS = "change the permissions of the file or its folder, or use another path"

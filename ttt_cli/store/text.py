@@ -2,7 +2,7 @@
 
 Text is UTF-8. JSON has no duplicate keys, no NaN or infinity, no integer beyond 64 bits, no deep nesting.
 ``orjson`` checks most of that, but silently keeps the last of duplicate keys and rounds huge integers, so the
-standard library reads a text once more.
+standard library then parses the text again.
 """
 
 import csv
@@ -40,7 +40,7 @@ _MARKS = {
 NEWLINE = b"\n"
 MEMORY = 8  # limit on the memory for the values of a JSON text, in multiples of the limit on its size
 
-_SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
+_SIZES = {b"{": 200, b"[": 60, b":": 60, b",": 32}  # bytes that a value of each kind takes, roughly
 _PRINTED = (
     'python3 -c "import ast, pickle, sys; '
     'pickle.dump(ast.literal_eval(sys.stdin.read()), sys.stdout.buffer)" <FILE >FILE.pkl makes a pickle of it'
@@ -144,10 +144,11 @@ def refuse_costly(data: bytes, where: str, limit: int) -> None:
 
     :param limit: on the size of the text, in bytes.
     """
-    needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
-    if needed > MEMORY * limit:
-        message = f"its values would take {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
-        raise too_large(message, where)
+    most = MEMORY * limit
+    if len(data) * max(_SIZES.values()) > most:  # else it cannot hold too much
+        needed = sum(data.count(mark) * size for mark, size in _SIZES.items())
+        if needed > most:
+            raise too_large(f"its values would take {needed:,} bytes of memory; the limit is {most:,}", where)
 
 
 def _refuse_syntax(data: bytes, where: str, line: int, error: json.JSONDecodeError) -> NoReturn:

@@ -63,7 +63,7 @@ def _validate(value: Any, schema: Schema, where: str) -> None:
                 _validate(item, part, f'{where}: "{name}"')
     if isinstance(value, list):
         for number, item in enumerate(value, 1):
-            _validate(item, fitting["items"], f"{where}: record {number}")
+            _validate(item, fitting["items"], f"{where}: item {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:

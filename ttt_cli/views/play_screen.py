@@ -130,4 +130,4 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     games = "the game" if learned.games == 1 else counted(learned.games, "game")
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(max(learned.new_positions, 0), f"new {learner.state.learner.units[0]}")
-    return f"{name} has learned from {games}: {new}; it knows {learner.state.entries[0]:,}{total}"
+    return f"{name} has learned from {games}: {new}; it knows {learner.state.size[0]:,}{total}"

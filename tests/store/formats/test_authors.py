@@ -27,7 +27,7 @@ from ttt_cli.store.state import State
 
 def written(state: State, name: str, ending: str = "") -> bytes:
     form = next(form for form in all_formats() if form.name == name)
-    return b"".join(form.write(ExportSource("", state, state.policy, ending=ending)))
+    return b"".join(form.write(ExportSource("", state, state.policy, suffix=ending)))
 
 
 def written_again(data: bytes, where: str) -> bytes:
@@ -347,7 +347,7 @@ def test_a_q_table_comes_back():
     )
     data = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     found = read(data, "q.json")
-    assert kind(found) == ("q-table", "q", "article") and found.state.entries == (4520, 16167)
+    assert kind(found) == ("q-table", "q", "article") and found.state.size == (4520, 16167)
     assert written_again(data, "q.json") == data
 
 

@@ -385,7 +385,7 @@ def test_other_boards_are_read_when_they_are_named():
     space = StateSpace.of(rules)
     table = {text: float(space.results[at]) for at, text in enumerate(space.texts())}
     found = read(table, values="x", rules=rules)
-    assert found.state.entries[0] == len(space) and found.state.rules == rules
+    assert found.state.size[0] == len(space) and found.state.rules == rules
 
 
 @pytest.mark.parametrize("count", [5, 20])

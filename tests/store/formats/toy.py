@@ -17,7 +17,7 @@ class Toy(Format):
     learner = "q"
     holds = "table"
     rules = STANDARD
-    endings = (".toy",)
+    suffixes = (".toy",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.first_line == "a toy"

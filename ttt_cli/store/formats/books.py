@@ -79,7 +79,7 @@ class MovesCsv(Format):
     learner = "book"
     holds = "table"
     rules = STANDARD
-    endings = (".csv",)
+    suffixes = (".csv",)
     options = ("--best",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
@@ -109,7 +109,7 @@ class MovesCsv(Format):
         rows = _rows_of(player.state)
         if player.best:
             index_of = StateSpace.of(STANDARD).index_of
-            played = player.policy.played > 0
+            played = player.table.played > 0
             rows = (row for row in rows if played[index_of[row[0]], row[1] - 1])
         return moves_csv(rows)
 
@@ -134,7 +134,7 @@ def _row(line: str) -> BookRow | str:
     least = max(STANDARD.line * 2 - 2, int(space.plies[index]))
     if not least <= stage <= DRAW:
         return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
-    plies, result = (DRAW, "draw") if stage == DRAW else (stage + 1, "XO"[stage % 2])
+    plies, result = (STANDARD.cells, "draw") if stage == DRAW else (stage + 1, "XO"[stage % 2])
     return text, abs(move), plies, result
 
 
@@ -197,8 +197,8 @@ class GameCsv(Format):
         layout = _best_layout([row for _, row in rows], rules)
         assert layout is not None  # it is recognised by this
         names = layout.names(rows[0][1])
-        numbers = [[str(ply) for ply in range(start, start + len(names))] for start in (0, 1)]
-        is_header = names in numbers or not layout.cells.keys() & names
+        plies = [[str(ply) for ply in range(start, start + len(names))] for start in (0, 1)]
+        is_header = names in plies or not layout.cells.keys() & names
         if is_header and layout.word(rows[0][1]) not in layout.results:
             del rows[0]
         times = Counter(row for _, row in rows)

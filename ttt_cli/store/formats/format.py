@@ -13,17 +13,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
+import numpy as np
+
 from ttt_cli.documents import Count, aside
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.learners import learner_of
 from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.user_code import guarded, is_ours
 
 FORMAT = "ttt-state"  # the program's own format
@@ -166,9 +170,9 @@ class ExportSource:
 
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
-    :ivar answers: its policy.
+    :ivar policy: how it plays.
     :ivar reached: the positions to write; None: ``positions`` decides.
-    :ivar ending: the suffix of the file's name.
+    :ivar suffix: that of the file's name.
     :ivar start: the root of a graph; None: the graph has all positions that the player knows.
     :ivar depth: the number of plies of a graph; None: all.
     :ivar best: whether to write only the moves that the player would play.
@@ -176,9 +180,9 @@ class ExportSource:
 
     name: str
     state: State | None
-    answers: Policy
+    policy: Policy
     reached: Positions | None = None
-    ending: str = ""
+    suffix: str = ""
     start: Position | None = None
     depth: int | None = None
     best: bool = False
@@ -186,17 +190,17 @@ class ExportSource:
     @property
     def space(self) -> StateSpace:
         """All positions of the board; raises UsageError if there are too many."""
-        space = enumerated(self.answers.rules)
+        space = enumerated(self.policy.rules)
         if space is None:
-            message = f"{self.answers.rules.describe()} has too many positions to write them all"
+            message = f"{self.policy.rules.describe()} has too many positions to write them all"
             hint = "policy-csv and policy-json hold those that a trained state has seen"
             raise UsageError(message, where=self.name, hint=hint)
         return space
 
     @cached_property
-    def policy(self) -> PolicyTable:
+    def table(self) -> PolicyTable:
         """Its policy in every position of the ``space``."""
-        return self.answers.table(self.space)
+        return self.policy.table(self.space)
 
     @cached_property
     def positions(self) -> Positions:
@@ -204,7 +208,7 @@ class ExportSource:
         seen."""
         if self.reached is not None:
             return self.reached
-        seen = self.state.seen if self.state is not None and enumerated(self.answers.rules) is None else None
+        seen = self.state.seen if self.state is not None and enumerated(self.policy.rules) is None else None
         return self.space if seen is None else seen[seen.order()]
 
 
@@ -217,7 +221,7 @@ class Format:
     :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
         ``measures`` of players; empty if it is only written.
     :cvar rules: the only game that it supports; None: any.
-    :cvar endings: the suffixes of such files.
+    :cvar suffixes: the suffixes of such files.
     :cvar options: the options of ``ttt export`` that it takes.
     :cvar ambiguous: whether such files can be read in several ways, so that ``FileOptions.stated`` applies.
     :cvar limit: the largest size of such a file, in bytes.
@@ -228,7 +232,7 @@ class Format:
     learner: ClassVar[str] = ""
     holds: ClassVar[Literal["table", "policy", "games", "measures", ""]] = ""
     rules: ClassVar[Rules | None] = None
-    endings: ClassVar[tuple[str, ...]] = ()
+    suffixes: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[str, ...]] = ()
     ambiguous: ClassVar[bool] = False
     limit: ClassVar[int] = 64 * 2**20
@@ -279,7 +283,7 @@ class Format:
         state = found.state
         faults = found.rejected + found.odd
         units = state.learner.units
-        return Verification(self.name, *state.entries, found.repaired, faults, units, state.symmetric)
+        return Verification(self.name, *state.size, found.repaired, faults, units, state.symmetric)
 
     def fits(self, state: State | None) -> bool:
         """Whether a player can be written that plays by this state, or by none (None): by default any player,
@@ -335,6 +339,21 @@ def _as_state(foreign: ForeignTable, format_name: str, source: Source, options: 
         notes=[*foreign.notes, *kept],
         odd=odd,
     )
+
+
+def entries_of(values: Floats, of_moves: bool, space: StateSpace, visits: int) -> dict[str, Any]:
+    """The entries of a native table.
+
+    :param values: those of moves to the mover, float64[n, cells], or of positions to X and to O,
+        float64[n, 2]; NaN where there is none.
+    """
+    names = [str(cell + 1) for cell in range(space.cells)] if of_moves else ["x", "o"]
+    rows, slots = np.nonzero(~np.isnan(values))
+    texts, numbers = space[rows].texts(), values[rows, slots].tolist()
+    entries: dict[str, Any] = {}
+    for text, slot, number in zip(texts, slots.tolist(), numbers, strict=True):
+        entries.setdefault(text, {})[names[slot]] = [number, visits]
+    return entries
 
 
 def in_short(rejected: Sequence[Rejected]) -> list[str]:

@@ -46,7 +46,7 @@ def as_lines(members: Iterable[Entry], option: int = 0) -> bytes:
     return b",\n".join([dumps(name) + b":" + dumps(value, option=option) for name, value in members])
 
 
-def written(head: bytes, entries: Iterable[Entry], option: int = 0) -> Iterator[bytes]:
+def object_chunks(head: bytes, entries: Iterable[Entry], option: int = 0) -> Iterator[bytes]:
     """The chunks of an object: ``head``, up to the line that opens the last member, and then the entries."""
     yield head
     remaining = iter(entries)
@@ -60,7 +60,7 @@ def written(head: bytes, entries: Iterable[Entry], option: int = 0) -> Iterator[
     yield b"\n}}\n"
 
 
-def split(
+def split_object(
     blocks: Iterator[bytes], last: str, where: str, loads: Callable[[bytes], Any]
 ) -> tuple[Any, Iterator[Entry]]:
     """An object with its last member empty, and the entries of that member.

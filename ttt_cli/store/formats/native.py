@@ -33,7 +33,7 @@ from ttt_cli.documents import Count, fields_of, note
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS
+from ttt_cli.learners import LEARNERS, learner_of
 from ttt_cli.learners.base import Entry
 from ttt_cli.learners.entries import MAX_COUNT, MAX_FAULTS, all_faults, report
 from ttt_cli.store.formats.format import (
@@ -49,15 +49,15 @@ from ttt_cli.store.formats.lines import (
     BATCH,
     OtherLayoutError,
     as_lines,
-    split,
+    object_chunks,
+    split_object,
     text_lines,
     unsavable,
-    written,
 )
 from ttt_cli.store.plays import PlayRule
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.store.system import LIMIT, scaled
 from ttt_cli.store.text import load_json, quoted
 from ttt_cli.store.typed import rules_of, validate
@@ -260,7 +260,7 @@ class NativeFormat(Format):
         blocks = map(digest.add, source.blocks())
         state, stated_digest, entries = self.parsed(blocks, where, whole=whole)
         learner = state.learner
-        if learner.suffix not in self.endings:
+        if learner.suffix not in self.suffixes:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
         fault = None
         try:
@@ -283,7 +283,7 @@ class NativeFormat(Format):
         return Loaded(state, Path(where), FORMAT, digest.learned, options)
 
     def fits(self, state: State | None) -> bool:
-        return state is not None and state.learner.suffix in self.endings
+        return state is not None and state.learner.suffix in self.suffixes
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         assert player.state is not None
@@ -305,7 +305,7 @@ class NativeFormat(Format):
         faults = [*dict.fromkeys(Rejected.by(error, source.where) for error in wrong)]
         if len(faults) > MAX_FAULTS:
             faults[MAX_FAULTS + 1 :] = [
-                Rejected("further on", "nothing is checked before these are repaired")
+                Rejected("further on", "nothing more is checked until these are repaired")
             ]
         return Verification(FORMAT, rejected=faults, unfit=True)
 
@@ -313,7 +313,7 @@ class NativeFormat(Format):
 class StateJson(NativeFormat):
     about = "all that a learner has learned, JSON; CSV for a book"
     learner = "any"
-    endings = (".json",)
+    suffixes = (".json",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return not source.start.startswith(MARKS) and source.says(b"format", b"ttt-state")
@@ -322,7 +322,7 @@ class StateJson(NativeFormat):
         head = as_lines(_header(state).items(), orjson.OPT_SORT_KEYS)
         entries = state.learner.to_entries(state.table)
         option = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
-        for number, chunk in enumerate(written(b"{" + head + b',\n"entries":{\n', entries, option)):
+        for number, chunk in enumerate(object_chunks(b"{" + head + b',\n"entries":{\n', entries, option)):
             if number and b"null" in chunk:  # orjson writes NaN and infinity as null
                 raise unsavable("a value is not finite")
             yield chunk
@@ -331,7 +331,7 @@ class StateJson(NativeFormat):
         if whole:
             found = load_json(b"".join(blocks), where)
             return _read_header(found, where), found["digest"], found["entries"].items()
-        found, entries = split(blocks, "entries", where, orjson.loads)
+        found, entries = split_object(blocks, "entries", where, orjson.loads)
         return _read_header(found, where), found["digest"], entries
 
 
@@ -341,7 +341,7 @@ class StateCsv(NativeFormat):
 
     about = "the same of an experience book: CSV with a line of JSON at its head"
     learner = "book"
-    endings = (".csv",)
+    suffixes = (".csv",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return source.start.startswith((*MARKS, ",".join(COLUMNS[:4]).encode()))

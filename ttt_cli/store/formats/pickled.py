@@ -90,7 +90,7 @@ class Pickled(Format):
     name = "pickle"
     about = "tables pickled by Python programs, read without executing anything"
     holds = "table"
-    endings = (".pkl", ".pickle")
+    suffixes = (".pkl", ".pickle")
     ambiguous = True
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
@@ -117,7 +117,7 @@ class Npy(Format):
     name = "npy"
     about = "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board"
     holds = "table"
-    endings = (".npy", ".npz")
+    suffixes = (".npy", ".npz")
     ambiguous = True
 
     def recognises(self, source: Source, options: FileOptions) -> bool:

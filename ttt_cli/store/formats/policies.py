@@ -10,8 +10,8 @@ The archive has arrays over ``n`` positions: ``positions`` (text), ``probabiliti
 (float64[n, cells], NaN: none), which are read; ``successors`` (int32[n, cells], -1: none of the positions),
 ``results`` (int8[n]) and ``ended`` (bool[n]).
 
-A file may hold all positions of a board, or only those that its player can face; to meet any other is an
-error.
+A file may hold all positions of a board, or only those that its player can face; any other is an error
+when it is asked about.
 """
 
 import io
@@ -33,7 +33,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, notices
 from ttt_cli.store.formats.format import ExportSource, FileOptions, Format
-from ttt_cli.store.formats.lines import OtherLayoutError, split, text_lines, written
+from ttt_cli.store.formats.lines import OtherLayoutError, object_chunks, split_object, text_lines
 from ttt_cli.store.npy import array_in
 from ttt_cli.store.source import Source
 from ttt_cli.store.system import LIMIT
@@ -71,7 +71,7 @@ class FilePolicy(Policy):
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
             (unsound, "has numbers that are not probabilities of its free cells with a sum of 1"),
-            (repeated, "is in it twice"),
+            (repeated, "is listed twice"),
         ):
             if wrong.any():
                 text = positions.text(int(wrong.argmax()))
@@ -109,8 +109,8 @@ def _rows(player: ExportSource) -> Iterator[tuple[str, int, float, float | None]
     for positions in player.positions.parts(BATCH):
         texts = positions.texts()
         indexes, cells = np.nonzero(positions.legal)
-        played = player.answers.probabilities(positions)
-        values = player.answers.values(positions)
+        played = player.policy.probabilities(positions)
+        values = player.policy.values(positions)
         opinions = np.full(played.shape, nan) if values is None else values + 0.0  # -0.0 is written 0.0
         columns = (indexes, cells, played[indexes, cells], opinions[indexes, cells])
         for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
@@ -164,7 +164,7 @@ def _game_of(where: str, cells: int) -> Rules:
 
 def _refuse_misere(player: ExportSource, form: Format) -> None:
     """Raise UsageError for a player of a misère game, whose boards are those of the usual game."""
-    rules = player.answers.rules
+    rules = player.policy.rules
     if rules.misere:
         message = f"{form.name} does not say that the game is {rules.describe()}"
         raise UsageError(message, where=player.name, hint="policy-json does")
@@ -174,7 +174,7 @@ class PolicyCsv(Format):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     holds = "policy"
-    endings = (".csv",)
+    suffixes = (".csv",)
     limit = LIMIT
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
@@ -208,7 +208,7 @@ class PolicyJson(Format):
     name = "policy-json"
     about = "the same as one JSON object"
     holds = "policy"
-    endings = (".json",)
+    suffixes = (".json",)
     limit = LIMIT
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
@@ -217,7 +217,7 @@ class PolicyJson(Format):
     def read(self, source: Source, options: FileOptions) -> FilePolicy:
         where = source.where
         try:
-            head, entries = split(source.blocks(), "positions", where, partial(load_json, where=where))
+            head, entries = split_object(source.blocks(), "positions", where, partial(load_json, where=where))
             return self._parsed(head, entries, where)
         except OtherLayoutError:
             return self._parsed(source.json, None, where)
@@ -247,19 +247,19 @@ class PolicyJson(Format):
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
         """One position per line."""
-        head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
+        head = {"schema": "ttt-policy", "version": 1, "rules": player.policy.rules.fields()}
         entries = (
             (text, {str(cell): {"probability": p, "value": value} for _, cell, p, value in moves})
             for text, moves in groupby(_rows(player), itemgetter(0))
         )
-        return written(orjson.dumps(head)[:-1] + b',"positions":{\n', entries)
+        return object_chunks(orjson.dumps(head)[:-1] + b',"positions":{\n', entries)
 
 
 class Npz(Format):
     name = "npz"
     about = "the same as arrays for NumPy"
     holds = "policy"
-    endings = (".npz",)
+    suffixes = (".npz",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return {*ARRAYS} <= source.arrays.keys()
@@ -286,8 +286,8 @@ class Npz(Format):
         positions = player.positions
         if len(positions) > MANY:
             notices.info("compressing %s positions", f"{len(positions):,}")
-        values = player.answers.values(positions)
-        probabilities = player.answers.probabilities(positions)
+        values = player.policy.values(positions)
+        probabilities = player.policy.probabilities(positions)
         texts = positions.texts()
         numbers = {text: number for number, text in enumerate(texts)}
         successors = np.full(positions.legal.shape, -1, np.int32)

@@ -58,7 +58,7 @@ class PositionGraph:
     """
 
     def __init__(self, player: ExportSource) -> None:
-        self.policy = policy = player.policy
+        self.policy = policy = player.table
         self.scores, self.scale, self.meaning = _scores(policy, player.state)
         space = policy.space
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
@@ -113,16 +113,16 @@ def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[flo
     space = policy.space
     own_scores = state.learner.position_scores(state.table, space) if state else None
     if state and own_scores is not None:
-        return own_scores, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
+        return own_scores, (-1.0, 1.0), f"the {state.learner.name} machine's own score for X"
     scale = state.learner.value_scale if state else (-1.0, 1.0)
     if policy.worth is None or scale is None:
         perfect = (np.sign(solve(space)) * space.movers).astype(np.float64)
-        return perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions"
+        return perfect, (-1.0, 1.0), "the value of the game for X, since the agent scores no positions"
     largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
     low, high = scale
     scores = np.where(np.isinf(largest), np.nan, np.where(space.movers > 0, largest, low + high - largest))
     scores[space.terminal] = ((low + high) / 2 + space.results * (high - low) / 2)[space.terminal]
-    return scores + 0.0, scale, "the largest value of the agent's moves"
+    return scores + 0.0, scale, "the largest value of the agent's moves, for X"
 
 
 def color_of(level: float) -> tuple[str, str]:
@@ -138,7 +138,7 @@ def color_of(level: float) -> tuple[str, str]:
 class Dot(Format):
     name = "dot"
     about = "the graph of positions, for Graphviz"
-    endings = (".dot", ".gv")
+    suffixes = (".dot", ".gv")
     options = ("--from", "--depth")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:
@@ -146,7 +146,7 @@ class Dot(Format):
         graph = PositionGraph(player)
         plies, cols = graph.policy.space.plies, graph.policy.rules.cols
         texts = dict[int, str]()  # by index
-        title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
+        title = f"{player.name}: {graph.meaning}".replace("\\", "\\\\").replace('"', '\\"')
         yield (
             f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
             '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, '
@@ -172,7 +172,7 @@ class Svg(Format):
 
     name = "svg"
     about = "the graph of positions as a picture"
-    endings = (".svg",)
+    suffixes = (".svg",)
     options = ("--from", "--depth")
 
     def write(self, player: ExportSource) -> Iterator[bytes]:

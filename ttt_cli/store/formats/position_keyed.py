@@ -21,9 +21,9 @@ from ttt_cli.store.foreign.questions import OTHERWISE, NoPositionsError, Undecid
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import search
 from ttt_cli.store.foreign.values import quoted_key
-from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected, entries_of
 from ttt_cli.store.formats.lines import as_lines
-from ttt_cli.store.plays import RANDOM, PlayRule, entries_of
+from ttt_cli.store.plays import RANDOM, PlayRule
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -74,7 +74,7 @@ class QTable(PositionKeyed):
     about = "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O"
     learner = "q"
     rules = STANDARD
-    endings = (".json",)
+    suffixes = (".json",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         """Whether nine digits have nine numbers each, and the user does not state a reading."""

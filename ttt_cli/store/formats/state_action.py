@@ -19,9 +19,10 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners import learner_of
 from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
 
 _FIELDS = {"state", "next", "score", "end"}
@@ -138,7 +139,7 @@ class StateAction(Format):
     learner = "graph"
     holds = "table"
     rules = STANDARD
-    endings = (".json",)
+    suffixes = (".json",)
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         if not source.size:

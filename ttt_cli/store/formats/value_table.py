@@ -15,9 +15,8 @@ from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected
+from ttt_cli.store.formats.format import ExportSource, FileOptions, ForeignTable, Format, Rejected, entries_of
 from ttt_cli.store.npy import array_in
-from ttt_cli.store.plays import entries_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import number_in, quoted, to_csv
 
@@ -78,7 +77,7 @@ class ValueTable(Format):
     learner = "td"
     holds = "table"
     rules = STANDARD
-    endings = (".csv", ".npz")
+    suffixes = (".csv", ".npz")
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return bool(source.arrays) or source.first_line.replace(" ", "").lower() == HEADER
@@ -100,7 +99,7 @@ class ValueTable(Format):
         rows = table.rows_of(StateSpace.of(STANDARD))
         values = starts()
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0
-        if player.ending == ".npz":
+        if player.suffix == ".npz":
             file = io.BytesIO()
             np.savez(file, **dict(zip(ARRAYS, values, strict=True)))
             return [file.getvalue()]
