@@ -72,7 +72,7 @@ notices.addHandler(NullHandler())  # else Python prints warnings
 
 
 class Answers(Protocol):
-    """Your own player that is an object."""
+    """A player of your own, as an object."""
 
     def probabilities(self, positions: Positions, /) -> Any:
         """Return float64[k, cells], the probability of each cell in k open positions."""
@@ -294,7 +294,7 @@ def train(
     symmetry, curve = _plain(symmetry), _plain(curve)
     expect(bool, symmetry, curve)
     if preset not in (None, "article") or "choice" in parameters:
-        raise UsageError("training goes by the method's own rule, or with preset='article' by its author's")
+        raise UsageError("training uses the method's own rule, or its author's with preset='article'")
     given = {name: _plain(value) for name, value in parameters.items()}
     if isinstance(learner, State):
         if preset or rules or symmetry:
@@ -328,7 +328,7 @@ def teach(state: State, games: Iterable[GameRecord]) -> State:
     120
 
     :param games: by the article's rule, ``q`` learns from the moves of the player called ``q`` alone, or from
-        both sides if neither is.
+        both sides if neither is called that.
     :raises TttError: if a record contradicts itself.
     """
     expect(State, state)
@@ -389,7 +389,7 @@ def merge(*states: State, allow_overlap: bool = False) -> State:
     >>> merge(train("q", games=10, seed=1), train("q", games=10, seed=2)).games
     20
 
-    A warning reports what may not be meant, such as runs of one seed that begin with the same games.
+    A warning reports what may be unintended, such as runs of one seed that begin with the same games.
 
     :param allow_overlap: whether experience that states share but cannot be separated may count twice.
     :raises TttError: if the states are of different kinds, overlap in part, or contradict each other.
@@ -467,5 +467,5 @@ def _whole(name: str, number: Any, least: int) -> int | None:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy as Python's; anything else unchanged."""
+    """A NumPy scalar as a Python number; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value

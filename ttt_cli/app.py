@@ -244,9 +244,9 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         meant = did_you_mean(option.lstrip("-"), names).replace("'", "'--", 1)
     hint = f"see {path} --help" if path else "--help lists the options"
     if path == "ttt":
-        hint = "only --help and --version stand before the command"
+        hint = "only --help and --version may precede the command"
     elif option and not option.strip("-XO._"):
-        hint = "-- precedes a position that begins with -"
+        hint = "put -- before a position that begins with -"
     elif path == "ttt play" and message.startswith("unexpected argument"):
         hint = "two players: --x AGENT --o AGENT"
     return UsageError(message[:1].lower() + message[1:], where=path, hint=f"{meant} {hint}".strip())

@@ -15,7 +15,8 @@ types::
 
 A document leaves out ``optional()`` fields that are None, and all ``aside()`` fields, which are for ``show``.
 Any dataclass can be part of a result. A class whose document differs from its fields lists fields and
-properties in ``DOCUMENT``, where a star inserts the fields of a value: ``("agent", "*verdict")``. New fields
+properties in ``DOCUMENT``, where a star inserts the fields of a value: ``("agent", "*verdict")``.
+A class with a method ``fields`` is written as what that returns. New fields
 do not change the version of a document, so schemas allow unknown fields.
 """
 
@@ -213,7 +214,7 @@ class Error(Document, name="error"):
 
     @classmethod
     def of(cls, error: TttError) -> "Error":
-        return cls(error.message, error.where, error.flags or error.hint, int(error.exit_code))
+        return cls(error.message, error.where, error.cli_hint or error.hint, int(error.exit_code))
 
     def __str__(self) -> str:
         return str(TttError(self.error, where=self.where, hint=self.hint))

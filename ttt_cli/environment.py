@@ -34,7 +34,7 @@ class Environment:
 
     :ivar notes: remarks on the files used so far, for documents.
     :ivar players: the agents that take part; they may have remarks to come.
-    :ivar voices: what shows notices in place of stderr, if anything: the last of them.
+    :ivar voices: functions that show notices in place of stderr; the last one is used.
     """
 
     stdin: TextIO
@@ -188,7 +188,7 @@ class Environment:
 
     @contextmanager
     def compiling(self, name: str) -> Iterator[None]:
-        """Announce a compilation, the body; a free terminal shows a spinner."""
+        """Announce the compilation that the body does; a free terminal shows a spinner."""
         text = COMPILING % name
         if self.voices or not self.animated:
             self.say(text)
@@ -201,8 +201,8 @@ class Environment:
     def progress(
         self, total: int | None, *, title: str, done: int = 0, unit: str = "games"
     ) -> Iterator[Callable[[int], None]]:
-        """Show work done and the time left, or else spent, during the body, if stderr is free for it. Yield a
-        function that takes the work done so far.
+        """Show work done and the time left (without a total: spent) during the body, if stderr is free. Yield
+        a function that takes the work done so far.
 
         :param total: None if it is unknown.
         :param done: work done before.

@@ -38,17 +38,17 @@ class TttError(Exception):
 
     :param where: the place: a file, line, key or argument.
     :param hint: what to do about it.
-    :param flags: the hint on the command line, where options have other names than the library's arguments.
+    :param cli_hint: the hint on the command line, where options are named differently from arguments.
     """
 
     exit_code = ExitCode.FAILED
 
-    def __init__(self, message: str, *, where: str = "", hint: str = "", flags: str = "") -> None:
+    def __init__(self, message: str, *, where: str = "", hint: str = "", cli_hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.where = where
         self.hint = hint
-        self.flags = flags
+        self.cli_hint = cli_hint
 
     def __reduce__(self) -> Any:
         """For pickle, between processes: whatever the arguments of a subclass are."""
@@ -58,12 +58,12 @@ class TttError(Exception):
         return printable(f"{self._place}{self.message}" + (f" ({self.hint})" if self.hint else ""))
 
     def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
-        """The error in lines, for a terminal where one is too long; and a command to copy, which is never
-        broken, or an empty text.
+        """The error as several lines, for a terminal on which one would be too long; and a command to copy,
+        which is never folded (empty: none).
 
         :param call: the words of the command that failed, after ``ttt``.
         """
-        hint = self.flags or self.hint
+        hint = self.cli_hint or self.hint
         lines = [f"{self._place}{self.message}", *([f"  {hint}"] if hint else [])]
         return [*map(printable, lines)], ""
 

@@ -60,7 +60,7 @@ class Stopping:
 
 
 def end_by_signals(report: Callable[[ExitCode], object]) -> None:
-    """Let signals end the process, but those it was started to ignore (``nohup``, ``&``).
+    """Let signals end the process, except those it was started to ignore (``nohup``, ``&``).
 
     :param report: says why the process ends.
     """

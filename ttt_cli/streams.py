@@ -40,8 +40,8 @@ class _Notices(TextIOWrapper):
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
     """Open stdin, stdout and stderr, and replace those of ``sys``.
 
-    A closed descriptor is occupied, so that a file opened later cannot get its number, and with it
-    the output.
+    A closed descriptor is occupied, so that a file opened later cannot get its number, and with it the
+    output: stdout for reading only, so that writing a result still fails; stderr so that notices vanish.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:

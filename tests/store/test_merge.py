@@ -140,7 +140,7 @@ def test_a_game_counts_once_whatever_run_holds_it(learner):
 def test_states_of_different_kinds_are_refused(options, what):
     with pytest.raises(InvalidFileError, match=what) as refused:
         merge([loaded(trained()), loaded(trained(**options))])
-    assert ":choice=default reads it by that rule" in refused.value.flags or "choice" not in options
+    assert ":choice=default reads it by that rule" in refused.value.cli_hint or "choice" not in options
 
 
 def test_runs_that_begin_with_the_same_games_or_have_other_parameters_are_remarked():

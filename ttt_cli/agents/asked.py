@@ -46,7 +46,7 @@ class UnsteadyError(TttError):
             f"answered {text!r} with {first}, then with {second}: its choices vary",
             where=name,
             hint="play_match plays games",
-            flags="evaluate --games N plays games; export and diff take samples=100 before the colon, "
+            cli_hint="evaluate --games N plays games; export and diff take samples=100 before the colon, "
             "and what export writes is a player everywhere",
         )
 

@@ -115,5 +115,5 @@ def analyze(
     if position == "-":
         return answer_lines(env, rules, results)
     if enumerated(rules) is None:  # which can take seconds
-        env.say(f"proving the value of each move of {rules.describe()}")
+        env.say("proving the value of each move")
     return results([read_position(position, rules)])[0]

@@ -44,8 +44,8 @@ def curve(
 ) -> Curves | None:
     """Draw how players became stronger as they learned: the learning curves of states, or a study.
 
-    A study shows the median of each setting, and a state merged of three or more runs that were trained alike
-    the median of these; in a picture, a band holds the middle half.
+    A study is drawn as the median of each setting; a state that merges three or more runs trained alike, as
+    the median of these runs. In a picture, a band shows the middle half.
 
     Examples:
       ttt curve q

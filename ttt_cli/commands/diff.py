@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Annotated
 
 from ttt_cli.agents.grammar import Agent
-from ttt_cli.documents import AgentFields, Document, aside
+from ttt_cli.documents import AgentFields, Document
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
@@ -31,7 +31,7 @@ class DifferenceResult(Document, name="diff"):
     a: AgentFields
     b: AgentFields
     difference: Difference
-    csv: str | None = aside()
+    csv: str | None
 
     def show(self, env: Environment) -> None:
         difference = self.difference

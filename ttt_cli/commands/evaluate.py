@@ -18,7 +18,7 @@ from ttt_cli.evaluation.review import MoveReview, explain as explained
 from ttt_cli.evaluation.verdict import Verdict, find_blunders, holds, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, try_report, write_report
-from ttt_cli.shell.options import AgentName, Seed, Walked, file_help, flag, named, number, option
+from ttt_cli.shell.options import AgentName, MaxPositions, Seed, file_help, flag, named, number, option
 from ttt_cli.shell.ties import about_ties
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
@@ -44,13 +44,13 @@ def evaluate(
     ] = None,
     games_to: Annotated[Path | None, option("FILE", "With --games, write the games as JSON Lines.")] = None,
     seed: Seed = None,
-    positions: Walked = None,
+    positions: MaxPositions = None,
     exact: Annotated[bool, flag("--exact", "Exit with 1 rather than play a match.")] = False,
 ) -> Evaluation | ExitCode:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
     the worst case against a best response, its mistakes, and whether it is unbeatable.
 
-    If too much can happen to visit all of it, a sampled match is played instead.
+    If too many positions can occur to visit them all, a sampled match is played instead.
 
     Examples:
       ttt evaluate q
@@ -136,7 +136,6 @@ def _sample(
 ) -> Sample:
     """Play a match against each opponent, and write its games to ``games_to``. The first game that the
     player loses in a role that need not lose becomes its line where ``lines`` has none."""
-    lines = dict(lines)
     with (
         nullcontext() if games_to is None else writing(games_to) as file,
         env.progress(games * len(others), title="match") as tick,

@@ -37,7 +37,7 @@ def explore(
     env: Environment,
     agent: AgentName,
     out: Report,
-    show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+    open_page: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> Page | None:
     """Write a single web page to play against a player and to look inside it.
 
@@ -50,7 +50,7 @@ def explore(
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
-    if out == "-" and show:
+    if out == "-" and open_page:
         raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     (player,) = resolved(env, agent)
     try_report(env, out)
@@ -66,7 +66,7 @@ def explore(
     if not write_report(env, out, content):
         return None
     address = Path(out).resolve().as_uri()
-    opened = show and webbrowser.open(address)
+    opened = open_page and webbrowser.open(address)
     return Page(
         agent=player.name,
         file=out,

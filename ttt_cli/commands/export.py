@@ -102,7 +102,7 @@ def export(
     chunks: Iterable[bytes] = _checked(form, player)
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
-        env.remark(_otherwise(agent, form, Source(out, chunks[0])))
+        env.remark(_differences(agent, form, Source(out, chunks[0])))
     if not write_report(env, out, chunks):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
@@ -140,8 +140,8 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
     return reached
 
 
-def _otherwise(agent: Agent, form: Format, written: Source) -> Iterator[str]:
-    """Remark on a table that is not read back without answers, or then plays differently, with figures."""
+def _differences(agent: Agent, form: Format, written: Source) -> Iterator[str]:
+    """Remark if what was written cannot be read back without questions, or then plays differently."""
     try:
         loaded = form.load(written, DEFAULTS)
     except UndecidedError:

@@ -17,7 +17,7 @@ from ttt_cli.play.session import Player, Session, players_of
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option, stored_files
+from ttt_cli.shell.options import Seed, flag, given_rules, named, number, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.games import try_log
@@ -66,23 +66,23 @@ def play(
       ttt play --x human --o human
       ttt play --x q --o random --games 100
     """
-    named = x is not None or o is not None
+    sides_given = x is not None or o is not None
     people = "human" in _pairing(agent, side, x, o)
     if watch and people:
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
     if delay is not None and not watch:
         raise UsageError("needs --watch", where="--delay")
-    log = people or bool(learn)
+    learn = people if learn is None else learn
+    log = people or learn
     try:
         if log:
             try_log(env.store)
     except TttError as error:
-        if learn is not False:
+        if learn:
             raise
         env.say(f"no game is recorded: {error.message}")
         log = False
-    learn = people if learn is None else learn
-    if agent is None and not named and env.interactive:
+    if agent is None and not sides_given and env.interactive:
         agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
     agents = resolved(env, *pairing, fresh=True)
@@ -92,7 +92,7 @@ def play(
         agents = resolved(env, *pairing, fresh=True)
     players = players_of(agents, env.store, learn=learn)
     _introduce(env, agents, players, learn)
-    session = Session(agents[0].rules, players, seed=seed, alternate=not named)
+    session = Session(agents[0].rules, players, seed=seed, alternate=not sides_given)
     if people:
         return play_with_people(env, session, games, log=log)
     delay = DELAY if delay is None else delay
@@ -105,7 +105,7 @@ def _choose_opponent(env: Environment) -> str:
     opponents = {**MENU, "q": "has learned nothing yet"}
     if any(path.exists() for path in library.candidates(env.store, "q", rules)):
         del opponents["q"]
-    for path in stored_files(env.store):
+    for path in library.stored_files(env.store):
         with suppress(TttError):
             state = library.load(path, FileOptions(table=False)).state
             if rules in (None, state.rules):
@@ -137,10 +137,11 @@ def _train(env: Environment, loaded: Loaded) -> bool:
     from ttt_cli.commands.train import TrainOptions, train
 
     size = f"{learner.usual_games:,} games"
-    options = [(f"train {name} first", size), ("play it untrained", "")]
+    untrained = ("play it untrained", "")
+    options = [(f"train {name} first", size), untrained]
     if isinstance(learner, TableLearner) and learner.usual_games >= MANY and enumerated(rules) is None:
-        options = [options[1], (options[0][0], f"{size}, and a large file")]
-    if options[choose(env, f"{name} has learned nothing yet.", options)][0] == "play it untrained":
+        options = [untrained, (f"train {name} first", f"{size}, and a large file")]
+    if options[choose(env, f"{name} has learned nothing yet.", options)] is untrained:
         return False
     board, line = f"{rules.rows}x{rules.cols}", rules.line
     on_stderr = replace(env, stdout=env.stderr, json=False, board=board, line=line)  # stdout is for games

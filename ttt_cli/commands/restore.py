@@ -7,7 +7,7 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.shell.options import complete_state, given_rules, named, stored_files
+from ttt_cli.shell.options import complete_state, given_rules, named
 from ttt_cli.store import library
 from ttt_cli.store.files import Backup, backups, original
 from ttt_cli.views.numbers import counted
@@ -50,7 +50,7 @@ def restore(
       ttt restore state_store/q.json.bak
     """
     if file is None:
-        originals = filter(None, {original(path) for path in stored_files(env.store, "bak")})
+        originals = filter(None, {original(path) for path in library.stored_files(env.store, "bak")})
         return Backups([backup for path in sorted(originals) for backup in backups(path)])
     for backup in (Path(file), env.store / file):
         path = original(backup)

@@ -19,7 +19,7 @@ from ttt_cli.environment import Environment, store_option
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
 from ttt_cli.learners import learner_of, plugin_learner
-from ttt_cli.shell.options import flag, given_rules, named, stored_files
+from ttt_cli.shell.options import flag, given_rules, named
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, checked_format
 from ttt_cli.store.formats.format import FileOptions, Loaded
@@ -183,7 +183,7 @@ class Store(Document, name="store"):
                     env.out(f"{state.name}: {state.fault}", indent=2)
             env.out("", f"in {self.store}", "")
             if any(state.unbeatable is None and not state.fault for state in self.states):
-                env.say("not known: ttt evaluate judges it; here no file of more than 8 MB is read")
+                env.say("not known: ttt evaluate judges it; this list looks briefly, at files up to 8 MB")
         else:
             game = f" for {rules.describe()}" if (rules := given_rules(env)) else ""
             env.out(f"no states{game} in {self.store}", "")
@@ -239,7 +239,7 @@ def show(
         return _formats()
     rules = given_rules(env)
     if file is None:
-        paths = stored_files(env.store)
+        paths = library.stored_files(env.store)
         states = []
         with env.progress(len(paths), title="judge", unit="states") as tick:
             for done, path in enumerate(paths):
@@ -263,7 +263,8 @@ def show(
 
 
 def _players() -> Iterator[PlayerSummary]:
-    """Describe the players that need no file: those of plug-ins last, so that others are found without."""
+    """Describe the players that need no file: those of plug-ins last, so that the others are found without
+    loading any."""
     yield from (PlayerSummary.of(agent, "built-in") for agent in players().values())
     for name, meant in ALIASES.items():
         same = meant.replace(":", " with ").replace(",", " and ")

@@ -39,8 +39,7 @@ from ttt_cli.training.study import (
     variations,
 )
 from ttt_cli.training.trainer import opponent_of
-from ttt_cli.views.numbers import counted, percent
-from ttt_cli.views.plot import short
+from ttt_cli.views.numbers import counted, percent, short
 from ttt_cli.views.tables import draw_table
 
 _share = partial(percent, digits=1)
@@ -157,7 +156,7 @@ def study(
         list[str] | None, option("NAME=A,B,…", "Values to try; repeatable, for all combinations.")
     ] = None,
     presets: Annotated[
-        bool, flag("--presets", "Compare presets with defaults; without LEARNER, of all methods.")
+        bool, flag("--presets", "Compare presets with defaults; without LEARNER, for all methods.")
     ] = False,
     games: Games = None,
     opponent: Opponent = None,
@@ -236,7 +235,7 @@ def _fill(
     workers: int,
 ) -> StudyResult | ExitCode:
     if out is not None and out.exists():
-        study = _incomplete(planned, study.varied, out)
+        study = _earlier(planned, study.varied, out)
     done = len(planned.keys() & study.runs.keys())
     due = 0.0  # the time of the next save
     if out is not None:
@@ -271,7 +270,7 @@ def _fill(
     return StudyResult.of(study, rules, None if out is None else str(out))
 
 
-def _incomplete(planned: Planned, varied: Sequence[str], path: Path) -> Study:
+def _earlier(planned: Planned, varied: Sequence[str], path: Path) -> Study:
     """Read the study in a file, to continue it.
 
     :raises UsageError: if it is another study than the call asks for.

@@ -12,7 +12,7 @@ from ttt_cli.evaluation.match import GAMES
 from ttt_cli.evaluation.tournament import Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.options import Walked, named
+from ttt_cli.shell.options import MaxPositions, named
 from ttt_cli.views.tables import draw_table
 
 
@@ -45,7 +45,7 @@ class Standings(Document, name="tournament"):
 def tournament(
     env: Environment,
     agents: Annotated[list[str], named("AGENT AGENT...", "The players.")],
-    positions: Walked = None,
+    positions: MaxPositions = None,
 ) -> Standings:
     """Let everyone play everyone, as X and as O, exactly, and show a cross-table of expected points and a
     rating.
@@ -66,6 +66,6 @@ def tournament(
         result = play_tournament(entered, budget=positions or BUDGET, tick=tick)
     if result.sampled:
         pairs = ", ".join(dict.fromkeys(" and ".join(sorted((game.x, game.o))) for game in result.sampled))
-        why = "too much can happen, or a player's choices vary or fail"
+        why = "too many positions can occur, or a player's choices vary or fail"
         env.remark([f"sampled, by a match of {GAMES:,} games, since {why}: {pairs}"])
     return Standings(result)

@@ -265,7 +265,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
     if origin is None:
         empty = learner_of(learner, choice).with_params(**given)
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
-    # An empty file can only be read as the table of a learner that is named: an empty graph.
+    # An empty file is an empty graph, and is read as one only if that learner is named.
     is_empty = origin.is_file() and not origin.stat().st_size
     loaded = library.load(origin, replace(reading, learner=learner if is_empty else None))
     env.remark(loaded.remarks)
@@ -280,7 +280,7 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         _say_origin(env, state, origin, path)
         params = [run["params"] for run in state.runs if run["kind"] == "train"]
         if different := differences([*params, learner_now.parameters()] if params else []):
-            env.say(f"with this one, its runs differ in {different}")
+            env.say(f"its runs, this one included, differ in {different}")
     unfinished = state.unfinished
     if unfinished is not None and origin == path and not options.resume:
         stopped = f"after {unfinished['games']:,} of {unfinished['planned']:,} games"
@@ -356,12 +356,12 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
     warm_up(run.state)
     with graceful(env.say, "stopping after this block (Ctrl-C again: back to the last save)") as stopping:
 
-        def hear(positions: int) -> None:
+        def end_early(positions: int) -> None:
             if stopping() and not run.finished:
                 raise UnfinishedError("stopped")
 
         if run.curve:
-            run.curve.tick = hear
+            run.curve.tick = end_early
         with (
             _workers(env, options, run, stopping) as spread,
             env.progress(run.planned, done=run.resumed_at, title=learner.name) as tick,
@@ -369,7 +369,7 @@ def _carry_out(env: Environment, options: TrainOptions, run: TrainingRun) -> Tra
             with suppress(UnfinishedError):
                 for games in advance(run, spread, checkpoint=options.checkpoint):
                     tick(games)
-                    run.goal_reached = bool(options.until and is_unbeatable(run.state.policy, tick=hear))
+                    run.goal_reached = bool(options.until and is_unbeatable(run.state.policy, tick=end_early))
                     if run.goal_reached or stopping():
                         break
             finish(run, env.store)

@@ -50,7 +50,7 @@ class OutgrownError(UnfinishedError):
         super().__init__(
             f"{probably}more than {budget:,} positions can be reached, {reached}",
             hint="budget=N allows more",
-            flags="--positions N allows more",
+            cli_hint="--positions N allows more",
         )
 
 

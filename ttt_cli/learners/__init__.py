@@ -53,10 +53,10 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         hint = (
             near or f"{built_in}; load(FILE) reads a state, load(FILE, learner=CLASS) one of your own class"
         )
-        flags = near or f"{built_in}; for a learner of your own, add --learner FILE.py:CLASS"
+        cli_hint = near or f"{built_in}; for a learner of your own, add --learner FILE.py:CLASS"
         if name.endswith(".py") and not near:
-            flags = f"{name}:CLASS names a class in a file"
-        raise UsageError(f"no learner is called {name!r}", hint=hint, flags=flags)
+            cli_hint = f"{name}:CLASS names a class in a file"
+        raise UsageError(f"no learner is called {name!r}", hint=hint, cli_hint=cli_hint)
     return learner
 
 

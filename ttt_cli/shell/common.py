@@ -94,8 +94,8 @@ def write_report(env: Environment, out: str | Path, content: bytes | Iterable[by
 
 
 def refuse_sources(env: Environment, out: str | Path, *files: Path) -> None:
-    """Raise a ``UsageError`` if a file would overwrite one that this call reads: one of ``files``, or that of
-    a player, or one that is named by the command of a program."""
+    """Raise a ``UsageError`` if ``out`` is a file that this call reads: one of ``files``, a player's file, or
+    one that the command of a program names."""
     inputs = [*files]
     for player in env.players:
         inputs += [player.source] if player.source else map(Path, re.split("[: ]", player.name))

@@ -112,9 +112,9 @@ class Keys(Lines):
         ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
         changed, or an empty text for any other. Ctrl-Z suspends."""
         while not self._typed:
-            if self._hears(0.2):  # then the size of the window is checked
+            if self._has_input(0.2):  # then the size of the window is checked
                 typed = os.read(self._number, 1024)
-                while _INCOMPLETE.search(typed) and self._hears(0.25):  # an arrow key may come in parts
+                while _INCOMPLETE.search(typed) and self._has_input(0.25):  # an arrow key may come in parts
                     more = os.read(self._number, 1024)
                     if not more:
                         break
@@ -134,7 +134,7 @@ class Keys(Lines):
             return "resize"
         return _NAMED.get(key) or (key.lower() if key.isprintable() else "")
 
-    def _hears(self, seconds: float) -> bool:
+    def _has_input(self, seconds: float) -> bool:
         return bool(select.select([self._number], [], [], seconds)[0])
 
 
@@ -160,15 +160,15 @@ def press(env: Environment, answers: Mapping[str, str]) -> str:
     :returns: the key, or one of ``LEAVE``.
     """
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leave:"
-    with keyboard(env, screen=False) as person:
+    with keyboard(env, screen=False) as keys:
         while True:
-            if person.by_keys:
-                person.paint(text)
-            key = person.read(text)
+            if keys.by_keys:
+                keys.paint(text)
+            key = keys.read(text)
             if key in (*answers, *LEAVE):
                 return key
-            if not person.by_keys:
-                person.tell(f"press {', '.join(answers)} or q")
+            if not keys.by_keys:
+                keys.tell(f"press {', '.join(answers)} or q")
 
 
 def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int:
@@ -181,15 +181,15 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
     env = env.screen
     at = 0
     typed = ""
-    with keyboard(env) as person:
+    with keyboard(env) as keys:
         while True:
             matching = _matching(typed, options) if typed else [at]
             at = matching[0] if matching else at
             below = typed or "arrows, a number or a name, then Enter; Esc leaves"
             if not matching:
                 below = f"{typed}: no option has this number or name"
-            person.paint(_menu(env, question, options, at if person.by_keys else None, below))
-            key = person.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
+            keys.paint(_menu(env, question, options, at if keys.by_keys else None, below))
+            key = keys.read(f"A number from 1 to {len(options)}, or a name [{options[at][0]}]: ")
             if key == "enter" and matching:
                 return at
             if key in ("escape", "ctrl-d", "quit", "exit"):
@@ -200,11 +200,11 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
                 typed = ""
             elif key == "backspace":
                 typed = typed[:-1]
-            elif not person.by_keys:
+            elif not keys.by_keys:
                 meant = _matching(key, options)
                 if len(meant) == 1:
                     return meant[0]
-                person.tell("no such name; Ctrl-D leaves")
+                keys.tell("no such name; Ctrl-D leaves")
             elif len(key) == 1:
                 typed += key
 

@@ -27,7 +27,7 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
     remembered: dict[str, str] = {}
     code = ExitCode.DONE
     for lines in _arriving(env):
-        texts = [line[:MAX_LENGTH] for line in lines if line]
+        texts = [line for line in lines if line]
         unanswered = texts if anew else [text for text in dict.fromkeys(texts) if text not in remembered]
         results = list(_answers(unanswered, rules, answer))
         if any(isinstance(result, Error) for result in results):
@@ -43,14 +43,15 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
 
 
 def _arriving(env: Environment) -> Iterator[list[str]]:
-    """Yield the stripped lines of stdin, as many at a time as have arrived; long lines are truncated."""
+    """Yield the lines of stdin, as many at a time as have arrived, without leading blanks and at most
+    ``MAX_LENGTH`` bytes of each."""
     binary: Any = env.stdin.buffer
     rest = b""
     while chunk := binary.read1(1 << 17):
         *lines, rest = (rest + chunk).split(b"\n")
-        rest = rest[:MAX_LENGTH]
-        yield [line.decode("utf-8", "surrogateescape").strip() for line in lines]
-    yield [rest.decode("utf-8", "surrogateescape").strip()]
+        rest = rest.lstrip()[:MAX_LENGTH]
+        yield [line.lstrip()[:MAX_LENGTH].decode("utf-8", "surrogateescape") for line in lines]
+    yield [rest.decode("utf-8", "surrogateescape")]
 
 
 def read_position(text: str, rules: Rules) -> Position:
@@ -59,7 +60,7 @@ def read_position(text: str, rules: Rules) -> Position:
         return Position.parse(text, rules)
     except NotationError as error:
         if len(text) - sum(map(text.count, "/ \t")) != rules.cells:
-            error.flags = "--board names another board"
+            error.cli_hint = "--board names another board"
         raise
 
 
@@ -69,7 +70,7 @@ def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Doc
         for text in texts:
             if len(text) >= MAX_LENGTH:
                 raise TttError(f"{text[:40]!r}… is longer than any position")
-        yield from answer([read_position(text, rules) for text in texts]) if texts else ()
+        yield from answer([read_position(text.strip(), rules) for text in texts]) if texts else ()
     except TttError as error:
         if len(texts) == 1:
             yield Error.of(error)

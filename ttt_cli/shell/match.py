@@ -28,15 +28,15 @@ from ttt_cli.views.review import moves_table, strip, summary
 def play_with_people(env: Environment, session: Session, games: int | None, *, log: bool) -> int:
     """Play ``games`` games, or until a person leaves; ``log``: whether they are recorded."""
     screen = env.screen
-    over, recorded = 0, 0
+    tried, recorded = 0, 0
     recording = Lock()
     last: Review | None = None
 
     def record() -> None:
-        nonlocal over, recorded
+        nonlocal tried, recorded
         with recording:  # the signal that ends the process may come just now
-            if log and over < session.score.games:
-                over += 1
+            if log and tried < session.score.games:
+                tried += 1
                 _record(env, session)
                 recorded += 1
 
@@ -48,12 +48,10 @@ def play_with_people(env: Environment, session: Session, games: int | None, *, l
             _say_kept(env, recorded)
         for learner in session.learners:
             if learner.is_ahead:
-                env.say(
-                    f"{learner.name} is not saved yet: it will learn from them with its next game or training"
-                )
+                later = "it will learn from these games with its next game or training"
+                env.say(f"{learner.name} is not saved yet: {later}")
 
     with holding(leave), leaving(""):
-        finished = True
         while session.score.games != games and (last is None or _again(env, session, last)):
             with keyboard(screen) as keys:
                 if last is None:
@@ -94,7 +92,8 @@ def _again(env: Environment, session: Session, last: Review) -> bool:
     ]
     if mistakes:
         answers["t"] = f"take back move {mistakes[-1]}"
-    while (key := press(env, answers) if env.interactive else "n") == "r":
+    key = "n"
+    while env.interactive and (key := press(env, answers)) == "r":
         env.screen.draw(moves_table(last.moves, last.turning_point))
     if key not in answers:
         return False
@@ -113,9 +112,9 @@ def play_machines(
 
     :param learn: whether the games are recorded and learned from.
     """
-    single = games is None and not watch
-    games = 1 if single else games
-    boards = watch or single
+    boards = watch or games is None
+    if games is None and not watch:
+        games = 1
     live = None
     if env.stdout.isatty() and not env.json and not env.dumb and (games != 1 or watch):
         drawing = partial(watched, env, session, boards=watch, keys="Ctrl-C ends")

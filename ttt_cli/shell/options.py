@@ -1,11 +1,9 @@
 """Arguments and options that commands share, the numbers people may write, and shell completion."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from itertools import filterfalse
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +12,7 @@ import typer
 from ttt_cli.agents.registry import ALIASES, BUILT_IN, usages
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import DEFAULT_STORE, Environment
-from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.system import translated
+from ttt_cli.errors import TttError
 
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})?)\s*([kmg]?)", re.IGNORECASE)
 _BETWEEN_THOUSANDS = re.compile(r"(?<=[0-9])[,_ ](?=[0-9]{3}(?![0-9]))")
@@ -39,22 +36,6 @@ def whole(least: int, most: int) -> Callable[[Any], int]:
     return number
 
 
-def stored_files(store: Path, endings: str = "json|csv") -> list[Path]:
-    """Return the files of a store that may be states, sorted by name; none if there is no store.
-
-    :param endings: of the names, as a pattern: those of states, or others.
-
-    :raises InvalidFileError: if it cannot be listed.
-    """
-    try:
-        files = [path for path in store.iterdir() if re.fullmatch(rf"(?s:[^.].*)\.({endings})", path.name)]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise translated(error, store, "cannot be read", InvalidFileError) from None
-    return sorted(filterfalse(os.path.isdir, files), key=lambda path: path.stem)
-
-
 def complete(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a player or a state; if none fits, the shell completes file names."""
     built_in = [name for name in (*BUILT_IN, *ALIASES) if name.startswith(incomplete)]
@@ -63,6 +44,8 @@ def complete(context: typer.Context, incomplete: str) -> list[str]:
 
 def complete_state(context: typer.Context, incomplete: str) -> list[str]:
     """The same for the name of a state."""
+    from ttt_cli.store.library import stored_files
+
     stored = list[Path]()
     with suppress(TttError):
         stored = stored_files(Path(context.params.get("store") or DEFAULT_STORE))
@@ -108,7 +91,7 @@ Out = Annotated[str | None, option("FILE", "The state to write.", "--out", "-o")
 Report = Annotated[str, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
 Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a position share an entry.")]
-Walked = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
+MaxPositions = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
 
 
 def file_help(arguments: Sequence[str]) -> str:

@@ -104,7 +104,7 @@ def try_log(store: Path) -> None:
         if lock_path(store / LOG).parent.exists():
             lock(store / LOG, wait=10.0).close()
     except TttError as error:
-        error.flags = f"{error.hint}; --store DIR names another folder".removeprefix("; ")
+        error.cli_hint = f"{error.hint}; --store DIR names another folder".removeprefix("; ")
         raise
     _refuse_other_file(store / LOG)
 

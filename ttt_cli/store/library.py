@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import filterfalse, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,6 +197,22 @@ def games_in(store: Path, name: str) -> SoundGames:
     return SoundGames(path)
 
 
+def stored_files(store: Path, endings: str = "json|csv") -> list[Path]:
+    """The files of a store with these endings, by default those of states, sorted by name; none if there is
+    no store.
+
+    :param endings: a pattern of the endings of their names.
+    :raises InvalidFileError: if it cannot be listed.
+    """
+    try:
+        files = [path for path in store.iterdir() if re.fullmatch(rf"(?s:[^.].*)\.({endings})", path.name)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise translated(error, store, "cannot be read", InvalidFileError) from None
+    return sorted(filterfalse(os.path.isdir, files), key=lambda path: path.stem)
+
+
 def refuse_loss(path: Path) -> None:
     """Raise UsageError if ``path`` is a log of games or a state."""
     for holds, what in ((holds_games, "a log of games"), (native_format, "a learned state")):
@@ -219,20 +235,20 @@ def check_replaceable(state: State, path: Path) -> bool:
         if path.suffix in (FILE_SUFFIXES | {".py"}) - {learner.suffix}:
             what = f"a {learner.name} state is {learner.suffix[1:].upper()}"
             usual = command_line(path.with_suffix(learner.suffix))
-            raise UsageError(what, where=str(path), hint=f"such as {usual}", flags=f"-o {usual}")
+            raise UsageError(what, where=str(path), hint=f"such as {usual}", cli_hint=f"-o {usual}")
         return path.exists()
     source = Source(path, quiet=True)
     match = _LEARNER.search(source.start)  # its learner may not be known here
     if match and match[1].decode() != learner.name:
         what = f"holds a {match[1].decode()} state, not {learner.name}"
-        raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
+        raise UsageError(what, where=str(path), hint="name another file", cli_hint="-o another file")
     try:
         replaced = form.read(source, FileOptions(table=False)).state
     except TttError:
         return True
     if replaced.rules != rules:
         what = f"holds a state for {replaced.rules.describe()}, not {rules.describe()}"
-        raise UsageError(what, where=str(path), hint="name another file", flags="-o another file")
+        raise UsageError(what, where=str(path), hint="name another file", cli_hint="-o another file")
     return not state.contains(replaced)
 
 
@@ -247,11 +263,13 @@ def load(path: Path, options: FileOptions = DEFAULTS) -> Loaded:
     rules = options.rules
     if isinstance(loaded, Policy):
         hint = "it is a player, as evaluate takes it"
-        flags = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
-        raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint, flags=flags)
+        cli_hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
+        raise InvalidFileError(
+            "holds a policy, not learned values", where=str(path), hint=hint, cli_hint=cli_hint
+        )
     if rules not in (None, loaded.state.rules):
         played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
-        raise InvalidFileError(played, where=str(path), flags="--board and --line say which game is meant")
+        raise InvalidFileError(played, where=str(path), cli_hint="--board and --line say which game is meant")
     try:
         return replace(loaded, state=loaded.state.with_play(**options.playing))
     except UsageError as error:
@@ -304,7 +322,7 @@ def try_saving(state: State, path: Path) -> None:
     keeps_backup = check_replaceable(state, path)
     if path.is_file() and path.stat().st_size and not native_format(path):
         what, hint = "is not a state, and a state may replace only a state", "name another file"
-        raise InvalidFileError(what, where=str(path), hint=hint, flags="-o another file")
+        raise InvalidFileError(what, where=str(path), hint=hint, cli_hint="-o another file")
     if path.is_file() or not path.exists():  # the reader of a pipe would see its end
         try_writing(path)
     if keeps_backup and path.is_file():

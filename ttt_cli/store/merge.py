@@ -123,8 +123,8 @@ def _overlapping(inputs: Sequence[Loaded], what: str, shared: Sequence[str]) -> 
     paths = [str(loaded.path) for loaded in inputs if any(map(holds, loaded.state.runs))]
     more = f" and {len(shared) - 1:,} more" if len(shared) > 1 else ""
     why = f"both hold {what} {shared[0]}{more}, each with other experience, and cannot be separated"
-    hint, flags = "allow_overlap=True counts it twice", "--allow-overlap counts it twice"
-    return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint=hint, flags=flags)
+    hint, cli_hint = "allow_overlap=True counts it twice", "--allow-overlap counts it twice"
+    return InvalidFileError(f"{' and '.join(paths[:2])} {why}", hint=hint, cli_hint=cli_hint)
 
 
 def _remarks(inputs: Sequence[Loaded]) -> list[str]:
@@ -166,10 +166,10 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
             mine = expected[what]
             if theirs != mine:
                 why = f"its {what} is {theirs}; that of {first.path} is {mine}"
-                hint, flags = "only states of one kind can be merged", ""
+                hint, cli_hint = "only states of one kind can be merged", ""
                 if what == "choice rule":
-                    flags = f"{command_line(f'{loaded.path}:choice={mine}')} reads it by that rule"
-                raise InvalidFileError(why, where=str(loaded.path), hint=hint, flags=flags)
+                    cli_hint = f"{command_line(f'{loaded.path}:choice={mine}')} reads it by that rule"
+                raise InvalidFileError(why, where=str(loaded.path), hint=hint, cli_hint=cli_hint)
 
 
 def _check_alike(one: Loaded, other: Loaded) -> None:

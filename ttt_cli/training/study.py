@@ -258,7 +258,7 @@ def read(path: Path) -> Study:
             key = Key(learner, preset, call, setting, int(seed))
         except TttError as error:
             fault = f"is not a study of {learner}: {error.message}"
-            raise InvalidFileError(fault, where=str(path), hint=error.hint, flags=error.flags) from None
+            raise InvalidFileError(fault, where=str(path), hint=error.hint, cli_hint=error.cli_hint) from None
         except (KeyError, ValueError) as error:
             fault = f"is not a study of {learner}: {error}"[:200]
             raise InvalidFileError(fault, where=str(path)) from None

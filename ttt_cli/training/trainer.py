@@ -183,7 +183,7 @@ def opponent_of(start: State, agent: str | Agent | None, store: Path, path: Path
             "the opponent is the state being trained",
             where=player.name,
             hint="copy its file first",
-            flags=f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}",
+            cli_hint=f"{command_line('cp', path, copy)} makes a copy, for --opponent {copy}",
         )
     policy = player.policy
     if policy.external:

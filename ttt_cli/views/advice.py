@@ -1,5 +1,5 @@
 """Advice for a person on the moves of a position: what they are worth against perfect play, and against the
-actual opponent. It is notes in the cells of a board, and a line or two below."""
+actual opponent. It consists of notes in the cells of a board and a line or two below it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.evaluation.analysis import Analysis, analyse
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.evaluation.worst_case import best_response
-from ttt_cli.views.board import WORTH, worth
+from ttt_cli.views.board import VALUE_STYLES, worth
 from ttt_cli.views.numbers import cells_in_words, percent
 
 HINT_NODES = 40_000
@@ -32,7 +32,7 @@ BATCH = 64
 """Positions that the opponent is asked about at once, which may overrun its time."""
 
 PROGRAM_BATCH = 2
-"""The same for a program, which is slow; of one position alone there is no other order, see ``Asked``."""
+"""The same for a program, which is slow; not 1, since ``Asked`` asks again in another order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +112,10 @@ def _analysis(position: Position) -> Analysis:
 def _chance(win: float, save: float, *, best: bool) -> Text:
     """Say how often a move can win, or else how often it can draw; only the ``best`` wins are green."""
     if win:
-        return Text(f"win {percent(win, 1)}", WORTH[1] if best else "")
+        return Text(f"win {percent(win, 1)}", VALUE_STYLES[1] if best else "")
     if save:
-        return Text("draw" if save == 1 else f"draw {percent(save, 1)}", WORTH[0])
-    return Text("loss", WORTH[-1])
+        return Text("draw" if save == 1 else f"draw {percent(save, 1)}", VALUE_STYLES[0])
+    return Text("loss", VALUE_STYLES[-1])
 
 
 class _Hurried(Modified):

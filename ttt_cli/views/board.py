@@ -11,8 +11,8 @@ from rich.text import Text
 from ttt_cli.documents import WORDS
 from ttt_cli.engine.position import Cell, Position
 
-STONES = {"X": "bold", "O": "bold magenta"}
-WORTH = {1: "green", 0: "", -1: "red"}
+STONE_STYLES = {"X": "bold", "O": "bold magenta"}
+VALUE_STYLES = {1: "green", 0: "", -1: "red"}
 
 
 def board(
@@ -55,7 +55,7 @@ def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
         return Text(str(cell + 1), "dim")
     if position.lines and cell in position.lines[0]:
         return Text(f"*{stone}*", "bold green")
-    return Text(f"({stone})" if cell == last else stone, STONES[stone])
+    return Text(f"({stone})" if cell == last else stone, STONE_STYLES[stone])
 
 
 def _centred(text: Text, width: int) -> Text:
@@ -66,9 +66,9 @@ def _centred(text: Text, width: int) -> Text:
 
 def worth(value: int | None, plies: int | None = None) -> Text:
     """Show a game value and how many plies away it is: ``win 3``; ``?`` if the value is not proved."""
-    if value not in WORTH:
+    if value not in VALUE_STYLES:
         return Text("?", "dim")
-    return Text(WORDS[value] + (f" {plies}" if plies and value else ""), WORTH[value])
+    return Text(WORDS[value] + (f" {plies}" if plies and value else ""), VALUE_STYLES[value])
 
 
 def ended(position: Position) -> str:

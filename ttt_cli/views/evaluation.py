@@ -30,7 +30,7 @@ from ttt_cli.views.tables import draw_table, table
 BAR_WIDTH = 24
 NAME_WIDTH = 14
 NUMBERS_WIDTH = 35
-"""The most columns for bars and names in a table of rates, and the columns for all between them."""
+"""In a table of rates: the most columns for bars, the fewest for names, and those for all between them."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ async function gameOf(packed) {
   function prospect(text, side) {
     const key = side + text, won = victor(text);
     if (known.has(key)) return known.get(key);
-    if (known.size > MAX_KNOWN) throw new RangeError("too much can happen");
+    if (known.size > MAX_KNOWN) throw new RangeError("too many positions can occur");
     const best = { win: 0, save: 0 };
     if (ended(text)) {
       best.win = won && won !== side ? 1 : 0;
@@ -111,7 +111,7 @@ async function gameOf(packed) {
     known.set(key, best);
     return best;
   }
-  // What each move of the side to move can get against the agent; null if too much can still happen.
+  // What each move of the side to move can get against the agent; null if too many positions can occur.
   function beating(text) {
     if (hopeless.has(text)) return null;
     const whole = known.size === 0;
@@ -125,7 +125,8 @@ async function gameOf(packed) {
     }
   }
 
-  // The moves to a position on which its mover deviates least from the agent's own play.
+  // The likeliest way to a position if the agent plays both sides. A move that the agent never makes costs much, and
+  // most of all one by the side to move there.
   function pathTo(text) {
     const side = mover(text), paths = new Map([[start, { cost: 0, moves: [] }]]);
     const search = (goal) => {

@@ -21,7 +21,8 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def bar(shares: tuple[float, float, float], width: int) -> tuple[str, str, str]:
-    """Return the parts of a bar of ``width`` characters for wins, draws and losses; only 0 has none."""
+    """Return the parts of a bar of ``width`` characters for wins, draws and losses; only a share of
+    0 is empty."""
     lengths = [max(round(share * width), 1 if share > 0 else 0) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip("█▒·", lengths, strict=True))
@@ -46,6 +47,14 @@ def counted(number: int | None, thing: str) -> str:
     if number is None:
         return f"an unknown number of {thing}s"
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def short(games: int) -> str:
+    """Format a number of games briefly: ``16k``, ``1.3M``."""
+    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if games >= size:
+            return f"{games / size:.3g}{letter}"
+    return str(games)
 
 
 def table_size(entries: int, moves: int, units: tuple[str, str]) -> str:

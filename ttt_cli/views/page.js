@@ -48,7 +48,7 @@
   // aid: what is shown of the moves while playing ("", "hint" or "beat"); won, lost, drawn: the person's score.
   const state = { me: "X", path: [], resigned: false, aid: "", won: 0, lost: 0, drawn: 0 };
   let thinking = 0;
-  let left = { me: "X", path: [], resigned: false }; // the game that exploring interrupted
+  let interrupted = { me: "X", path: [], resigned: false }; // the game that exploring interrupted
   const here = () => trail(state.path)[state.path.length];
   const over = () => state.resigned || game.ended(here());
   const mine = () => !over() && mover(here()) === state.me;
@@ -60,7 +60,7 @@
   // ---- What changes it ----------------------------------------------------------------------------------
   const PAUSE = 350; // milliseconds that the agent seems to think
   function go(path, changes = {}) {
-    if (state.me && changes.me === "") left = { me: state.me, path: state.path, resigned: state.resigned };
+    if (state.me && changes.me === "") interrupted = { me: state.me, path: state.path, resigned: state.resigned };
     Object.assign(state, { path, aid: "", resigned: false }, changes);
     if (state.me && over()) {
       if (!winner()) state.drawn++;
@@ -83,8 +83,8 @@
   function answer() {
     const moves = movesOf(here());
     let rest = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
-    const drawn = moves.find((move) => move.chance > 0 && (rest -= move.chance) <= 0);
-    const move = drawn || most(moves, "chance"); // in case rounding leaves none
+    const picked = moves.find((move) => move.chance > 0 && (rest -= move.chance) <= 0);
+    const move = picked || most(moves, "chance"); // in case rounding leaves none
     if (move.chance > 0) go([...state.path, move.cell]);
     else go(state.path, { resigned: true });
   }
@@ -95,8 +95,8 @@
     announce(byId("outlook").textContent);
   }
   function begin(side) {
-    const goesOn = !left.resigned && !game.ended(trail(left.path)[left.path.length]);
-    if (!state.me && side === left.me && left.path.length && goesOn) {
+    const goesOn = !interrupted.resigned && !game.ended(trail(interrupted.path)[interrupted.path.length]);
+    if (!state.me && side === interrupted.me && interrupted.path.length && goesOn) {
       history.pushState(null, "", "#"); // back to the game that exploring interrupted
       return follow();
     }
@@ -110,7 +110,7 @@
     if (over()) return reviewed().findLastIndex((move) => move.lost && move.side === state.me);
     return state.path.length - (mine() ? 2 : 1);
   }
-  function help(aid) {
+  function toggleAid(aid) {
     if (!mine()) return;
     state.aid = state.aid === aid ? "" : aid;
     render();
@@ -120,7 +120,7 @@
     let text = "";
     try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
     if (text === "") {
-      if (!state.me) Object.assign(state, left, { aid: "" }); // back to the game
+      if (!state.me) Object.assign(state, interrupted, { aid: "" }); // back to the game
       return resume();
     }
     board.scrollIntoView({ block: "nearest" });
@@ -347,8 +347,8 @@
     byId("undo").disabled = remaining() < 0;
     if (playing) {
       if (over()) drawReview(reviewed());
-      byId("help").disabled = byId("beat").disabled = !mine();
-      press(byId("help"), state.aid === "hint");
+      byId("hint").disabled = byId("beat").disabled = !mine();
+      press(byId("hint"), state.aid === "hint");
       press(byId("beat"), state.aid === "beat");
       byId("score").textContent = `You ${state.won}, ${name} ${state.lost}, drawn ${state.drawn}`;
     } else {
@@ -372,8 +372,8 @@
   const actions = {
     again: () => begin(other()),
     undo: () => go(state.path.slice(0, remaining())),
-    help: () => help("hint"),
-    beat: () => help("beat"),
+    hint: () => toggleAid("hint"),
+    beat: () => toggleAid("beat"),
     agent: () => play(most(movesOf(here()), "chance").cell),
     perfect: () => play(most(movesOf(here()), "score").cell),
   };

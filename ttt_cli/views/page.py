@@ -85,7 +85,8 @@ def page_data(policy: Policy, name: str, described: Positions) -> dict[str, Any]
     with the agent to move.
     ``chances``, ``scores``, ``values``: for each free cell of each position, the probability of the move
     (null: the agent was not asked; all 0: it resigns), its score (see ``engine.scores``; unless ``whole``,
-    its proved value -1, 0 or 1), and the agent's own value or null.
+    its proved value -1, 0 or 1), and the agent's own value or null. ``values`` is empty if the agent has
+    none, or unless ``whole``.
     ``unknown``: the positions about which the agent knows nothing.
     ``mistakes``, ``mistaken``: see ``_mistakes``.
 

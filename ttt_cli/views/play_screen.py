@@ -98,7 +98,7 @@ def watched(env: Environment, session: Session, *, boards: bool, keys: str = "")
 
 
 def fitted(env: Environment, heading: str, boards: Sequence[tuple[Text, str]], keys: str) -> Group | Text:
-    """Lay out a heading, and of several boards with a text below each the first that fits the screen.
+    """Lay out a heading, and the first of several boards that fits the screen together with its text.
 
     :param keys: the last line; it is left out first, and then the end of the last board's text.
     """

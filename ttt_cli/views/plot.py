@@ -16,7 +16,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Point
 from ttt_cli.store.text import as_text
 from ttt_cli.training.study import unbeatable_from
-from ttt_cli.views.numbers import percent
+from ttt_cli.views.numbers import percent, short
 
 PANELS = {"wins against random play": ("x_win", "o_win"), "losses that can be forced": ("worst_x", "worst_o")}
 """The measures that are drawn: titles, and fields of ``Point`` for X and for O."""
@@ -80,14 +80,6 @@ def _outcome(curve: PlottedCurve) -> str:
     if first.mistakes is not None and last.mistakes is not None:
         mistakes = f", mistakes in {first.mistakes:,} → {last.mistakes:,} positions"
     return f"{verdict}; exploitability {first.exploitability:.3f} → {last.exploitability:.3f}{mistakes}"
-
-
-def short(games: int) -> str:
-    """Format a number of games briefly: ``16k``, ``1.3M``."""
-    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if games >= size:
-            return f"{games / size:.3g}{letter}"
-    return str(games)
 
 
 def picture(curves: Sequence[PlottedCurve], heading: str, kind: str) -> bytes:

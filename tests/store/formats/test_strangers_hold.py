@@ -109,7 +109,7 @@ def test_keys_of_another_board_name_it():
         str((tuple((at >> cell & 1) * 2 for cell in range(16)), at % 16)): at for at in range(0, 9000, 7)
     }
     for keys in (table, {"." * 16: 0.5, "X" + "." * 15: 0.7}):  # of a few, all stones are in nine cells
-        assert "--board 4x4" in refused(keys, "not positions of 3x3").flags
+        assert "--board 4x4" in refused(keys, "not positions of 3x3").cli_hint
     refused(POSITIONS, "not positions of 8x8", rules=Rules(8, 8, 3))  # whose positions are too many
     numbers = {str(2 * in_base_3(board) + 1): value for board, value in POSITIONS.items()}
     refused(numbers, "not positions of 3x3")

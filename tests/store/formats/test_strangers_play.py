@@ -489,7 +489,7 @@ def test_whose_games_count_is_asked_and_each_answer_is_that_program():
     error = refused(coin_tossed(), r"who moves first: .*, and [0-9,]+ of [0-9,]+ keys are not positions")
     for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
         assert f"({way})" in str(error)
-    assert error.flags.endswith(("spelling.first=1", "spelling.mine=1")), "not the other's stone"
+    assert error.cli_hint.endswith(("spelling.first=1", "spelling.mine=1")), "not the other's stone"
     for way in ("first", "mine"):
         found = judged(coin_tossed(), goes_by(MOVES), spelling={way: "1"})
         reasons = {item.why for item in found.rejected}
@@ -512,7 +512,7 @@ def test_whoever_is_1_is_more_likely_oneself_than_the_second_to_move():
     late = [after(text, text.index(".")) for text in POSITIONS if winner(text) == "X" and text.count(".") > 1]
     boards = {own(board): row for board, row in ROWS.items()} | dict.fromkeys(late[:40], [0.0] * 9)
     table = {numbers(board).replace("-1", "2"): row for board, row in boards.items()}
-    assert refused(table, "spelling.first=2").flags.endswith("spelling.mine=1")
+    assert refused(table, "spelling.first=2").cli_hint.endswith("spelling.mine=1")
     reads_as(table, goes_by(MOVES), spelling={"mine": "1"})
 
 

@@ -63,7 +63,7 @@ empty value stands for any other."""
 MAX_ANSWERS = 12  # that are named
 OTHERWISE = {
     "hint": "rules=Rules(ROWS, COLS, LINE) names another game",
-    "flags": "--board and --line name another game; ttt import --help says how a spelling is stated",
+    "cli_hint": "--board and --line name another game; ttt import --help says how a spelling is stated",
 }
 """The hints where keys are not positions."""
 
@@ -103,7 +103,7 @@ class UndecidedError(InvalidFileError):
             texts.append(f"{text}: {listed}?")
         message = f"the file does not say: {' And '.join(texts)}"
         how = "answer after the colon, as in"
-        super().__init__(message, where=where, hint=f"{how} {file!r}", flags=f"{how} {self.command}")
+        super().__init__(message, where=where, hint=f"{how} {file!r}", cli_hint=f"{how} {self.command}")
 
     def lines(self, call: Sequence[str] = ()) -> tuple[Sequence[str], str]:
         """A line for each question and each answer; then the same call with the first answers."""

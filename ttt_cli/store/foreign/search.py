@@ -267,8 +267,8 @@ class _Search:
         message = f"{which} are not positions of {self.rules.describe()}: {shown}"
         if boards := keys.other_size(self.table.keys):
             what = "they look like boards of another size"
-            hint, flags = f"{what}, {boards}: rules=Rules(…)", f"{what}: --board {boards}, and --line"
-            return NoPositionsError(message, where=self.where, hint=hint, flags=flags)
+            hint, cli_hint = f"{what}, {boards}: rules=Rules(…)", f"{what}: --board {boards}, and --line"
+            return NoPositionsError(message, where=self.where, hint=hint, cli_hint=cli_hint)
         return NoPositionsError(message, where=self.where, **questions.OTHERWISE)
 
     def readings_under(self, spelling: Spelling) -> list[Reading]:

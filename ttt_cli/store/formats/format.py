@@ -46,7 +46,7 @@ class Rejected:
     def by(cls, error: TttError, where: str) -> "Rejected":
         """The fault that an error reports; its place is relative to the file at ``where``."""
         place = error.where.removeprefix(where).lstrip(":, ")
-        hint = error.flags or error.hint
+        hint = error.cli_hint or error.hint
         return cls(place or "the whole file", f"{error.message} ({hint})" if hint else error.message)
 
 

@@ -196,7 +196,7 @@ def _read_header(found: Any, where: str) -> State:
         plays = PlayRule(**found["plays"]) if "plays" in found else None
         state = State(learner, rules, symmetric, None, runs, plays)
     except UsageError as error:
-        raise InvalidFileError(error.message, where=where, hint=error.hint, flags=error.flags) from None
+        raise InvalidFileError(error.message, where=where, hint=error.hint, cli_hint=error.cli_hint) from None
     needed, ours = found.get("kernel_version", 0), learner.kernel_version
     if needed > ours:
         why = f"needs version {needed} of {learner.name}; this is version {ours}"

@@ -157,8 +157,8 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
 def _game_of(where: str, cells: int) -> Rules:
     if cells != STANDARD.cells:
         unnamed = f"does not say which game its {cells}-cell boards belong to"
-        hint, flags = "name it: rules=Rules(ROWS, COLS, LINE)", "name it: --board ROWSxCOLS --line N"
-        raise UsageError(unnamed, where=where, hint=hint, flags=flags)
+        hint, cli_hint = "name it: rules=Rules(ROWS, COLS, LINE)", "name it: --board ROWSxCOLS --line N"
+        raise UsageError(unnamed, where=where, hint=hint, cli_hint=cli_hint)
     return STANDARD
 
 
