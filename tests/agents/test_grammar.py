@@ -114,7 +114,7 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
-        ("", UsageError, "'': there is no such agent"),
+        ("", UsageError, "'': there is no such player"),
         (f"{ROOT / 'examples/bot.py'}:choose", UsageError, "py:NAME plays by a function in it, 'exec:"),
         (f"{ROOT / 'examples' / 'bot.awk'}", UsageError, "is a program ('exec:awk -f /"),
     ],

@@ -243,7 +243,7 @@ USAGE = [
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),
     ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
-    ("evaluate good.jsn", "good.jsn: there is no such agent (did you mean 'good.json'?)"),
+    ("evaluate good.jsn", "good.jsn: there is no such player (did you mean 'good.json'?)"),
     ("train q --preset article --pace 5", "article's rule has no pace (it has alpha, epsilon, gamma)"),
     ("evaluate 'exec:no-such-program -x'", "cannot run 'no-such-program': no such file or directory"),
     ("evaluate 'py:bot.py:a b'", "py:my_bot.py:choose"),

@@ -30,7 +30,7 @@ def curves(ttt):
 
 def test_one_curve_in_the_terminal(ttt, curves):
     first, *lines, last = ttt("curve", "fast.csv").out.splitlines()
-    assert "unbeatable when judged at 1,000 games and after; exploitability 0.960 → 0.000" in first
+    assert "judged unbeatable from 1,000 games on; exploitability 0.960 → 0.000" in first
     assert [line.strip() for line in lines[::3]] == ["wins against random play", "losses that can be forced"]
     wins, losses = lines[1], lines[4]
     assert wins == "    as X  ▅▅▅█████████  58.5 % → 96.8 %"

@@ -25,7 +25,7 @@ def test_a_million_games_survive_two_fresh_starts(replaced: Run):
     assert listed.err == "to bring one back: ttt restore state_store/q.json.1.bak\n"
     back = replaced("restore", "state_store/q.json.1.bak")
     assert back.err == "the previous file is kept as state_store/q.json.bak\n"
-    assert back.out == "restored state_store/q.json from state_store/q.json.1.bak\n"
+    assert back.out == "restored state_store/q.json\n"
     assert replaced("show", "q", "--json").json["games"] == 1000
     newest = replaced("restore", "q", "--json").json["backups"][0]
     assert newest == {"file": "state_store/q.json.bak", "games": 20}

@@ -42,7 +42,7 @@ def test_impossible_reviews_say_why(ttt):
     assert (result.code, result.out) == (3, "") and "no game has been recorded yet" in result.err
     record_game(STORE, LOST)
     result = ttt("review", "--game", 2)
-    assert (result.code, result.out) == (2, "") and "no game '2' among 1" in result.err
+    assert (result.code, result.out) == (2, "") and "no game '2' among the 1" in result.err
     Path("empty.jsonl").touch()
     assert "is empty (ttt restore lists backups" in ttt("verify", "empty.jsonl").out
     Path("state.json").write_text('{"format":"ttt-state",\n"version":1}\n')

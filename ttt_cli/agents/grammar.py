@@ -132,7 +132,7 @@ def resolve_all(
     for agent in agents:
         if agent.fixed_rules not in (None, game):
             what = f"plays {agent.fixed_rules.describe()}, not {game.describe()}"
-            hint = "agents play each other on one board only" if len(agents) > 1 else ""
+            hint = "players meet on one board only" if len(agents) > 1 else ""
             raise InvalidFileError(what, where=agent.name, hint=hint)
     return [replace(agent, rules=game) for agent in agents]
 
@@ -248,7 +248,7 @@ def file_and_reading(text: str, rules: Rules | None) -> tuple[str, FileOptions]:
     if not colon or {"/", "\\"} & {*tail} or os.access(text, os.F_OK):  # where a Path may raise
         path, options = text, None
     accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS
-    return path, _reading(parse_options(text, "the reading of a file", options, accepted), rules)
+    return path, _reading(parse_options(text, "a file to read", options, accepted), rules)
 
 
 def _reading(values: Mapping[str, Any], rules: Rules | None) -> FileOptions:
@@ -283,4 +283,4 @@ def _unknown(name: str, store: Path, rules: Rules | None) -> TttError:
     names = [*players(), *ALIASES]
     hint = meant_show(name) or f"known: {', '.join(names)}; the states in {store.absolute()}; or a path"
     known = [*names, *LEARNERS, *(f"{learner}.article" for learner in LEARNERS)]
-    return library.not_found(store, name, rules, what="agent", known=known, hint=hint)
+    return library.not_found(store, name, rules, what="player", known=known, hint=hint)

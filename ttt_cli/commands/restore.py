@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ttt_cli.documents import Document, aside
+from ttt_cli.documents import Document
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.shell.options import complete_state, given_rules, named
@@ -19,11 +19,10 @@ class Backups(Document, name="backups"):
 
     backups: list[Backup]
     restored: Path | None = None
-    source: str = aside("")
 
     def show(self, env: Environment) -> None:
         if self.restored is not None:
-            env.out(f"restored {self.restored} from {self.source}")
+            env.out(f"restored {self.restored}")
             return
         for backup in self.backups:
             env.out(f"{backup.file}: {counted(backup.games, 'game')}")
@@ -56,7 +55,7 @@ def restore(
         path = original(backup)
         if path is not None and backup.is_file():
             library.restore(backup, path)
-            return Backups(backups(path), path, str(backup))
+            return Backups(backups(path), path)
     rules = given_rules(env)
     files = [*library.candidates(env.store, file, rules), Path(file), env.store / file]
     path = next(filter(backups, files), None) or next(filter(Path.is_file, files), None)

@@ -72,5 +72,5 @@ def _picked(games: SoundGames, game: str | None, last: int | None) -> list[tuple
         if "human" in (record.x, record.o):
             with_person = [(at, record)]
     if game is not None:
-        raise UsageError(f"no game {game!r} among {latest[-1][0]:,} of {games.path}", where="--game")
+        raise UsageError(f"no game {game!r} among the {latest[-1][0]:,} in {games.path}", where="--game")
     return list(latest) if last is not None else with_person or list(latest)

@@ -267,6 +267,10 @@ def _start(env: Environment, learner: str, given: dict[str, Any], path: Path, op
         return State.empty(empty, rules or STANDARD, symmetric=options.symmetry)
     # An empty file is an empty graph, and is read as one only if that learner is named.
     is_empty = origin.is_file() and not origin.stat().st_size
+    if origin == path and origin.is_file() and not is_empty and not library.native_format(path):
+        fault = "is a file of another format, which training never writes to"
+        hint = f"-o another file, or {command_line('ttt', 'import', path)} first"
+        raise InvalidFileError(fault, where=str(path), hint=hint)
     loaded = library.load(origin, replace(reading, learner=learner if is_empty else None))
     env.remark(loaded.remarks)
     fault, hint = _unfit(loaded, origin, path, learner, rules, options)
@@ -305,9 +309,6 @@ def _unfit(
     empty texts if it can."""
     state = loaded.state
     another = "" if options.resume else f"name another file with {'-o' if origin == path else '--from'}"
-    if not loaded.native and origin == path:
-        fault = f"is a {loaded.format} file, which training never writes to"
-        return fault, f"{command_line('ttt', 'import', origin)} first"
     if state.learner.name != learner:
         return f"holds a {state.learner.name} state, not {learner}", another
     if rules is not None and rules != state.rules:

@@ -344,13 +344,13 @@ def save(state: State, path: Path) -> None:
 
 
 def accept(path: Path) -> bool:
-    """Give a native file that was edited a new digest; return whether it needed one.
+    """Give a native file that was edited a new digest; return whether it needed one, as no other file does.
 
     :raises InvalidFileError: if anything else is wrong with it.
     """
     Source(path)  # raises the error where there is no such file
     if (form := native_format(path)) is None:
-        raise InvalidFileError("is not a ttt state: there is nothing to accept", where=str(path))
+        return False
     with lock(path, "accepted"):
         source = Source(path)
         accepted = content(form.read(source, FileOptions(trust_edits=True)).state)

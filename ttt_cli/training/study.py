@@ -167,6 +167,8 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
         if name not in parameters:
             hint = did_you_mean(name, parameters) or f"NAME=VALUE,VALUE with one of {', '.join(parameters)}"
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
+        if not listed:
+            raise UsageError(f"{text!r} gives no values", where="--vary", hint="NAME=VALUE,VALUE")
         default = parameters[name].default
         values = {_parse_value(part.strip(), default, text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})

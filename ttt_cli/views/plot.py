@@ -75,7 +75,7 @@ def _outcome(curve: PlottedCurve) -> str:
         verdict = f"{verdicts.count(1)} of {len(runs)} unbeatable"
     else:
         since = unbeatable_from(curve.points)
-        verdict = "beatable" if since is None else f"unbeatable when judged at {since:,} games and after"
+        verdict = "beatable" if since is None else f"judged unbeatable from {since:,} games on"
     mistakes = ""
     if first.mistakes is not None and last.mistakes is not None:
         mistakes = f", mistakes in {first.mistakes:,} → {last.mistakes:,} positions"

@@ -39,8 +39,11 @@ INITIAL_SHARE = 0.1  # a value may be the initial one if more than this share of
 MIN_TIMES = 3  # of equal values, or of boards with no move worth making, fewer may be chance
 PASSED_OVER = 0.2  # if on a larger share of boards all known moves are below 0, it is asked what others are
 DRAWN: Question = (
-    "how is a move chosen by these numbers",
-    {"choice=draw": "it is drawn by them, as by beads", "choice=most": "the largest is taken"},
+    "how does the program choose a move by these numbers",
+    {
+        "choice=draw": "at random, in proportion to them, as beads are drawn",
+        "choice=most": "it takes the largest",
+    },
 )
 WINS_UNVALUED: Question = (
     "does its program see by itself that a move wins (won games are not in the file, or all worth 0)",
