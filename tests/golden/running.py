@@ -60,18 +60,16 @@ def perform(commands: Sequence[str], folder: Path) -> Iterator[tuple[str, Left]]
             line, _, text = command.partition(" <<< ")
             arguments = shlex.split(line)
             out = Stream()
-            left: Left = {
-                "exit": int(run(arguments, Environment(Stream(text.replace("|", "\n")), out, Stream())))
-            }
+            env = Environment(Stream(text.replace("|", "\n")), out, Stream())
+            left: Left = {"exit": int(run(arguments, env))}
             printed = out.getvalue()
             if "--json" in arguments:
                 left["stdout"] = [_document(line) for line in printed.splitlines()]
             elif arguments[0] == "move" or "-" in arguments:
                 left["stdout"] = _brief(printed)
             after = _files(folder)
-            left |= {
-                name: _content(folder / name) for name in sorted(after) if after[name] != before.get(name)
-            }
+            written = [name for name in sorted(after) if after[name] != before.get(name)]
+            left |= {name: _content(folder / name) for name in written}
             before = after
             yield command, left
 

@@ -95,9 +95,8 @@ def encoded(data: object) -> bytes:
 def options_of(*, spelling: Mapping[str, str] = {}, **options: Any) -> FileOptions:
     """What a user states, some of it under the names of an agent's options."""
     stated = {name: options.pop(name) for name in ("values", "unknown", "wins") if name in options}
-    return FileOptions(
-        stated=stated | {f"spelling.{name}": value for name, value in spelling.items()}, **options
-    )
+    stated |= {f"spelling.{name}": value for name, value in spelling.items()}
+    return FileOptions(stated=stated, **options)
 
 
 def read(data: object, where: str = "f.json", **options: Any) -> Loaded:
