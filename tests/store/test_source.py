@@ -100,6 +100,8 @@ def test_a_byte_order_mark_is_not_part_of_a_file(tmp_path, monkeypatch):
 def test_commas_in_quotes_or_brackets_separate_no_fields(first):
     ((_, row),) = csv_rows(f"{first};0.5\n".encode(), "f.csv")
     assert row == [first.strip('"'), "0.5"]
+    ((_, row),) = csv_rows(b"X........;0,5\n", "f.csv")
+    assert row == ["X........", "0,5"]  # a decimal comma
 
 
 def test_what_is_wrong_is_named_with_its_place_and_cannot_drive_the_terminal():

@@ -114,15 +114,18 @@ def _answer(positions: Positions, values: Floats, plays: PlayRule) -> Answer:
         else:
             missing = np.broadcast_to(plays.unknown, 2)[positions.plies % 2, None]
         worth = np.where(in_table, values, missing)
-        if plays.wins == "known":
-            at, cells = np.nonzero(legal)
-            wins = positions.play(at, cells).results == positions.movers[at]
-            worth[at[wins], cells[wins]] = np.inf
         chosen = best_moves(worth, legal)
-        played = break_ties(chosen, plays.ties, np.any(legal & (worth != 0), axis=1))
+        played = break_ties(chosen, plays.ties, np.any(legal & (worth != 0) & (worth > -np.inf), axis=1))
         if plays.unknown == RANDOM:
             played = np.where(holds_any, played, chosen)
         probabilities = uniform(played)
+    if plays.wins == "known":
+        at, cells = np.nonzero(legal)
+        wins = np.zeros_like(legal)
+        wins[at, cells] = positions.play(at, cells).results == positions.movers[at]
+        can_win: Bools = np.any(wins, axis=1)
+        won = uniform(break_ties(wins, plays.ties, can_win))
+        probabilities = np.where(can_win[:, None], won, probabilities)
     return probabilities, np.where(in_table, values, np.nan), holds_any[:, 0]
 
 

@@ -184,7 +184,8 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
         raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where)
     first = _GROUPED.sub("", text.lstrip("\r\n").partition("\n")[0][:FIRST])
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    marks = [mark for mark in ";\t," if mark in first] or [","]  # with as many commas: decimal ones
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(marks, key=first.count), strict=True)
     try:
         for row in reader:
             if any(row):

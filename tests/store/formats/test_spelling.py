@@ -236,10 +236,12 @@ def test_keys_in_columns_may_have_values_in_rows():
 def test_tables_may_be_csv(header, mark, spell):
     rows = [f"{key}{mark}{value!r}" for key, value in spell.positions(POSITIONS).items()]
     reads_as("\r\n".join([header, *rows] if header else rows), looks_up(POSITIONS))
+    rows = [f"{','.join(text).replace('.', '')},{value!r}" for text, value in POSITIONS.items()]
+    assert len(entries(read("\n".join(rows)))) == len(POSITIONS)  # the empty board is no header
 
 
 FIELDS = [{"state": text, "action": cell, "value": value} for (text, cell), value in MOVES.items()]
-NOTHING = ["", "nan", "None", "-inf", "NaN", "-", "null", "Infinity", ""]
+NOTHING = ["", "nan", "None", "-inf", "NaN", "-", "null", "Infinity", "NA"]
 RECORDS = {
     "objects": FIELDS,
     "lists": [[*it.values()] for it in FIELDS],
@@ -290,6 +292,9 @@ LINES: dict[str, Callable[[str, list[float]], str]] = {
     "boards": lambda text, row: json.dumps({text: row}),
     "a board and an object": lambda text, row: f"{text}: {dict(enumerate(row))}",
     "nine values behind a tab": lambda text, row: "\t".join(map(str, [numbers(text), *row])),
+    "numbers as NumPy 2 prints them": lambda text, row: (
+        f'"{numbers(text)}","[{", ".join(f"np.float64({value})" for value in row)}]"'
+    ),
     "a printed array": lambda text, row: f'"{numbers(text)}","[{" ".join(map(str, row))}]"',
     "cells and values by turns": lambda text, row: ",".join(
         [text.replace(".", "-"), *(f"{cell},{row[cell]!r}" for cell in free(text)), ""]

@@ -53,8 +53,8 @@ def test_boards_never_seen_are_worth_what_stands_there(start):
 def test_what_a_move_counts_as_is_offered_as_it_stands_in_the_file():
     """Values of moves from O's side: on X's turn the same number is good for the other side."""
     table = {(board, cell): -v if mover(board) == "X" else v for (board, cell), v in MOVES.items()}
-    table = {move: v or -0.5 for at, (move, v) in enumerate(table.items()) if at % 5}
-    assert "(unknown=-0.5)" in str(refused({str(move): v for move, v in table.items()}, values="o"))
+    table = {move: v or -1 / 3 for at, (move, v) in enumerate(table.items()) if at % 5}
+    assert f"(unknown={-1 / 3})" in str(refused({str(move): v for move, v in table.items()}, values="o"))
 
 
 def test_boards_after_the_moves_are_refused():

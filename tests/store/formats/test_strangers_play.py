@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.store.formats.programs import (
@@ -50,7 +51,9 @@ from tests.store.formats.strangers import (
     winner,
 )
 from tests.ttt import some
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.store import library
+from ttt_cli.store.plays import PlayRule, policy_by
 
 NUMBERED = Spell(stones="120")
 CORPUS = Path(__file__).parent / "corpus"
@@ -100,6 +103,9 @@ def test_ties_are_broken_as_the_program_does(ties):
         return picked(worth, "first" if any(worth.values()) else "random")
 
     judged(Spell().objects(table), goes_by(table, ties) if ties == "last" else learned_first, ties)
+    plays = PlayRule("first-learned", unknown="random")
+    zeros = policy_by(STANDARD, lambda _: np.where(np.arange(9) < 2, 0.0, np.nan)[None], plays)
+    assert zeros.probabilities(SPACE[np.array([0])])[0, :2].tolist() == [0.5, 0.5]
 
 
 Boxes = dict[str, dict[int, float]]
@@ -149,6 +155,12 @@ def test_beads_and_probabilities_are_drawn_from(form):
     assert any(looks in note for note in found.notes)
     fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
     plays_as(found.state.with_choice("most"), fullest, "X")
+
+    def sees_wins(board: str) -> Moves:
+        wins = [cell for cell in free(board) if winner(after(board, cell))]
+        return picked(dict.fromkeys(wins, 1.0)) if wins else draws(board)
+
+    plays_as(read(BEADS[form](boxes), wins="known").state, sees_wins, "X")
 
 
 def test_beads_may_be_a_digit_for_each_cell():

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
@@ -31,7 +31,8 @@ _CELL = re.compile(r"[A-Da-d][1-4]|0[0-9]|[0-9] ?, ?[0-9]")
 _CELLS = re.compile(r"[0-9]+(?:[ ,]+[0-9]+){2,}")
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 _BETWEEN = re.compile(r"\s*[,:;]\s*|\s+")
-_NOTHING = re.compile("-?|nan|none|null|[-+]?inf(inity)?", re.IGNORECASE)
+_NOTHING = re.compile("-?|nan?|none|null|[-+]?inf(inity)?", re.IGNORECASE)
+_SCALAR = re.compile(r"np\.\w+\(([^()]*)\)")  # as NumPy 2 prints a number in a list or an object
 _PRINTED = str.maketrans("'()", '"[]')  # as Python prints objects, into JSON
 _NESTED = re.compile(r"\{|[\[(]\s*[{\[(]")  # how an object begins, or a list of objects or lists
 _PRINTED_KEY = re.compile(r"(?<=[{,])\s*(\[[^\[\]]*\]|[0-9]+)\s*(?=:)")
@@ -126,8 +127,18 @@ def _records_inside(value: dict[str, Any], rules: Rules) -> tuple[list[str], lis
 
 
 def _by_board(value: Any, rules: Rules) -> Any:
-    """A list with a row for each board as an object keyed by board number, unless the rows are the boards."""
-    if not isinstance(value, list) or len(value) != 3**rules.cells:
+    """A list with a row for each board as an object keyed by board number, unless the rows are the boards; a
+    list with an axis for each cell as an object keyed by board."""
+    boards, rows, axes = 3**rules.cells, value, 1
+    while (
+        isinstance(rows, list)
+        and len(rows) == 3**axes < boards
+        and all(isinstance(row, list) and len(row) == 3 for row in rows)
+    ):
+        rows, axes = [*chain(*rows)], axes + 1
+    if axes == rules.cells > 1:
+        return dict(zip(map("".join, product("012", repeat=axes)), rows, strict=True))
+    if not isinstance(value, list) or len(value) != boards:
         return value
     rows = [*map(str, value)]
     are_boards = len({*rows}) == len(rows) and len({*_ITEM.findall(" ".join(rows))}) <= 3
@@ -329,17 +340,17 @@ def _body(rows: list[list[Any]], where: str, rules: Rules, names: Sequence[str])
 
 
 def _is_heading(row: Sequence[str], rules: Rules) -> bool:
-    """Whether a row begins with an empty field, as a header of pandas does, or ends with the names of all
-    cells, or with a word that is not a value."""
+    """Whether a row of different fields begins with an empty one, as a header of pandas does, or a row ends
+    with the names of all cells, or with a word that is not a value."""
     names_cells = len(row) > rules.cells and any(namings(row[-rules.cells :], rules))
-    return not row[0] or names_cells or _parse(row[-1]) is None
+    return (not row[0] and len({*row}) == len(row)) or names_cells or _parse(row[-1]) is None
 
 
 def _parse(field: Any) -> Any:
     """The number, cell, list of numbers or object in a field, NaN for nothing; None if it is none of them."""
     if not isinstance(field, str):
         return math.nan if field is None else field
-    field = field.strip()
+    field = _SCALAR.sub(r"\1", field.strip())
     if _NESTED.match(field):
         try:
             return load_json(_PRINTED_KEY.sub(r'"\1"', field.translate(_PRINTED)).encode(), "")

@@ -417,6 +417,7 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
         return None
     numbers, counts = np.unique(undecided, return_counts=True)
     value, times = float(numbers[counts.argmax()]), int(counts.max())
+    number = repr(value).removesuffix(".0")  # exact: a move of this value ties with those in the file
     many = len(reading.numbers)
     wins = options.stated.get("wins", PlayRule.wins)
     boards, values = _values_of_moves(reading)
@@ -427,7 +428,7 @@ def _about_unknown(reading: Reading, options: FileOptions) -> Question | None:
     answers = {"unknown=0": "0"}
     may_be_initial = value and times >= MIN_TIMES and times > INITIAL_SHARE * many
     if may_be_initial and not np.array_equal(played(0.0), played(value)):
-        answers[f"unknown={value:g}"] = f"{value:g}, as {times:,} of {many:,} values are"
+        answers[f"unknown={number}"] = f"{number}, as {times:,} of {many:,} values are"
     all_negative = np.all(~(values >= 0), axis=1)  # all known moves
     lacks_moves = np.any(boards.legal & np.isnan(values), axis=1)
     passed_over = all_negative & lacks_moves

@@ -11,7 +11,6 @@ axis for each cell.
 import re
 import zlib
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -132,7 +131,7 @@ class Npy(Format):
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:
-    """The rows of an array, keyed by their boards if each cell has an axis; or of each of two arrays."""
+    """The rows of an array, by an axis for each cell or for all boards; or of each of two arrays."""
     boards = 3**rules.cells
     if array.shape[:2] == (2, boards):
         return {name: _rows(rows, where, rules) for name, rows in zip("ab", array, strict=True)}
@@ -141,7 +140,4 @@ def _rows(array: Array, where: str, rules: Rules) -> Any:
     if not (by_cell or array.shape[:1] == (boards,)) or shape not in ((), (rules.cells,)):
         hint = f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}"
         raise InvalidFileError(f"holds an array of shape {array.shape}", where=where, hint=hint)
-    rows = array.reshape(boards, *shape).tolist()
-    if not by_cell:
-        return rows
-    return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True))
+    return array.tolist()
