@@ -95,6 +95,7 @@ def test_a_large_board_keeps_a_curve_if_asked_to(ttt):
     assert "ttt curve" not in ttt("train", "td", *small).err
     refused = ttt("curve", "td.2x5-3")
     assert refused.code == 3
+    assert "is a directory" in ttt("curve", ".", code=3).err
     (advised,) = re.findall(r"ttt (train td -o \S+ --curve td.2x5-3-curve.csv)", refused.err)
     assert ttt(*advised.split(), "--games", 10).code == 0
     (curve,) = ttt("curve", "td.2x5-3", "--json").json["curves"]

@@ -87,10 +87,11 @@ def test_its_parameters_are_options(ttt: Run):
     assert ttt("train", LEARNER, "--draw", "7").code == 2
     written()
     with Path("mine.py").open("a") as file:
-        file.write("    turned: bool = parameter(True, 'whether')\n")
+        file.write("    turned: bool = parameter(True, 'whether')\n    rate: float = parameter(1, 'how')\n")
     assert ttt("train", "./mine.py:Count", *BOARD, "--games", "5", "--no-turned", "-o", "mine.json").code == 0
     assert '"turned":false' in Path("mine.json").read_text()
     small = ("--seeds", "1", "--games", "20", *BOARD)
+    assert ttt("study", "./mine.py:Count", *small, "--vary", "rate=0.5,1").code == 0
     assert "cannot be a value" in ttt("study", "./mine.py:Count", *small, "--vary", "turned=maybe").err
     assert ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv").code == 0
     assert "of your own, add --learner FILE.py:CLASS" in ttt("curve", "s.csv", code=3).err
@@ -101,6 +102,9 @@ def test_its_parameters_are_options(ttt: Run):
     named = ("--learner", "./mine.py:Count", "--learner", LEARNER)
     assert f"next: ttt curve both.csv {' '.join(named)}" in both.err
     assert ttt("curve", "both.csv", *named).code == 0
+    Path("again.py").write_bytes(Path("mine.py").read_bytes())
+    same = ttt("study", "./mine.py:Count", "./again.py:Count", *small)
+    assert same.code == 2 and "is called count, as is ./mine.py:Count" in same.err
 
 
 def test_a_players_name_cannot_be_taken():

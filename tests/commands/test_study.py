@@ -124,3 +124,6 @@ def test_a_program_is_asked_once_for_all_trainings(ttt):
     assert ttt("study", "q", "td", "--seeds", 2, "--games", 9, "--opponent", "py:first.py:choose").code == 0
     asked = Path("asked").read_text().split()
     assert len(asked) == len({*asked}) > 100
+    call = ("--seeds", 1, "--games", 300, "--opponent", "py:first.py:choose", "--json")
+    both, alone = (ttt("study", *names, *call).json["settings"] for names in (("td", "menace"), ("menace",)))
+    assert both[0]["x_win"] == alone[0]["x_win"]  # its table is symmetric: it meets more positions

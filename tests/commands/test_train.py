@@ -1,5 +1,6 @@
 """``ttt train``: what a call says it did."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock
@@ -23,6 +24,10 @@ def test_a_resumed_call_reports_its_own_games_and_results(ttt: Run) -> None:
     told = ttt("train", "td", "--resume", "-o", "td.json", "--json").json
     assert (told["games"], told["total_games"]) == (1000 - played, 1000)
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
+    library.save(stopped, Path("td.json"))
+    assert ttt("play", "--x", "random", "--o", "random", "--games", "1", "--learn").code == 0
+    assert ttt("train", "td", "-o", "td.json", "--games-from", "state_store/games.jsonl").code == 0
+    assert "holds no unfinished run" in ttt("train", "td", "--resume", "-o", "td.json").err
 
 
 def test_until_fails_without_a_proof_but_saves(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,9 +59,10 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
 def test_resuming_needs_the_store_and_the_program_to_be_typed_again() -> None:
     env = Environment(*[StringIO()] * 3, store=Path("my store"))
     options = TrainOptions(opponent="exec:my bot", until="unbeatable")
+    env = replace(env, learner=["my.py:Mine"])
     resumed = "ttt train td --resume -o 'my store/td.json' --store 'my store' --until unbeatable"
     again = resume_command(env, "td", Path("my store/td.json"), options)
-    assert again == f"{resumed} --opponent 'exec:my bot'"
+    assert again == f"{resumed} --opponent 'exec:my bot' --learner my.py:Mine"
 
 
 def test_the_cost_of_a_table_on_a_large_board_is_said_once(ttt):

@@ -13,7 +13,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.walk import UnfinishedError
-from ttt_cli.store.curves import NAMES, read, to_csv
+from ttt_cli.store.curves import NAMES, read, to_csv, to_record
 from ttt_cli.training.curve import Curve, measure, points
 from ttt_cli.training.trainer import TrainingRun, new_run
 
@@ -109,9 +109,13 @@ def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     rest = started(200, broken)
     assert rest.curve.rows == []  # a new run starts anew
     rest.resumed_at = 70  # the checkpoint was behind the curve
+    saved = [row for row in read(broken) if row.games <= 70]
+    rest.record = {**rest.record, "curve": to_record(saved, 0)}
     rest.watch(broken)
     looks(rest, 10)
     assert broken.read_bytes() == whole.read_bytes()
+    broken.write_text(GOOD)  # the curve of another run
+    assert len(rest.watch(broken).rows) == len(whole.read_text().splitlines()) - 1
 
 
 def test_no_other_file_is_overwritten(tmp_path):

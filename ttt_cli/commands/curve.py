@@ -58,7 +58,6 @@ def curve(
     rules = given_rules(env)
     existing = [library.existing(env.store, file, rules, what="state or curve") for file in files]
     paths = list(dict.fromkeys(existing))
-    refuse_sources(env, out or "", *paths)
     studies = [path for path in paths if Study().recognises(Source(path), DEFAULTS)]
     if studies and len(files) > 1:
         alone = command_line("ttt", "curve", studies[0])
@@ -77,6 +76,7 @@ def curve(
         curves = [curve for path in paths for curve in _read(path, path.stem if distinct else str(path))]
         heading = f"Strength of {curves[0].name if len(curves) == 1 else 'players'} by games of training"
     if out is not None:
+        refuse_sources(env, out, *paths)
         try_report(env, out)
         env.say("drawing a picture")
         if not write_report(env, out, picture(curves, heading, kind)):

@@ -182,15 +182,15 @@ def study(
     seeds = seeds or (10 if learners else 1)
     names = [*map(_method, learners or LEARNERS)]
     varied = {name: variations(learner_class(name), vary or ()) for name in names}
-    asked: Agent | None = None  # the opponent: a program is asked once for all methods
+    asked: dict[bool, Agent | None] = {}  # the opponent, by symmetry: a program is asked once for each
     for name, values in varied.items():
         both_presets = presets and (learners or "article" in learner_class(name).choices)
         for choice in ["article", "default"] if both_presets else ["default"]:
             base = learner_of(name, choice)  # raises UsageError if it has no article preset
             start = State.empty(base, rules, symmetric=symmetry)
-            other = opponent_of(start, asked or opponent, env.store, Path())
+            other = opponent_of(start, asked.get(start.symmetric) or opponent, env.store, Path())
             if opponent is not None:
-                asked = other
+                asked[start.symmetric] = other
             if other is not None:
                 env.players.append(other)
                 env.remark(other.remarks)

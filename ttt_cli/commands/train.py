@@ -29,6 +29,7 @@ from ttt_cli.shell.common import locked, output_file
 from ttt_cli.shell.options import Games, Opponent, Symmetry, flag, given_rules, number, option
 from ttt_cli.signals import graceful
 from ttt_cli.store import library
+from ttt_cli.store.files import try_writing
 from ttt_cli.store.formats.format import FileOptions, Loaded
 from ttt_cli.store.runs import differences, differing
 from ttt_cli.store.state import State
@@ -141,6 +142,8 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
     if options.curve is not None and os.path.realpath(options.curve) == os.path.realpath(path):
         where = f"--curve {options.curve}"
         raise UsageError("is the file of the state", where=where, hint="name another file")
+    if options.curve is not None:
+        try_writing(options.curve, parents=False)
     with locked(env, path, "trained"):
         start = _start(env, learner, given, path, options)
         library.try_saving(start, path)
@@ -149,7 +152,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: TrainO
         lesson = _taught(env, path, start, options.games_from)
         state = lesson.state
         if options.only_recorded:
-            library.save(state, path)
+            library.save(state.closed(), path)
             return _result(path, state, lesson.learned, lesson.run and lesson.run["results"])
         seed = secrets.randbits(32) if options.seed is None else options.seed
         opponent = opponent_of(state, options.opponent, env.store, path)
@@ -429,7 +432,8 @@ def _workers(
     if options.workers > 1 and run.shards > 1:
         return local_workers(options.workers)
     if options.workers > 1:
-        env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
+        what = f"a run of fewer than {SHARDED_FROM:,} games, or by an author's rule, is not split"
+        env.say(f"{what}: one worker trains it")
     return nullcontext(map)
 
 
@@ -474,5 +478,6 @@ def resume_command(env: Environment, learner: str, path: Path, options: TrainOpt
     if names_code(options.opponent or ""):
         again.append("opponent")
     repeated = [(f"--{name}", getattr(options, name)) for name in again if options.given(name)]
+    repeated += [("--learner", file) for file in env.learner or () if file != given_as(learner)]
     words = ["ttt", "train", given_as(learner), "--resume", "-o", path, *store_option(env.store)]
     return command_line(*words, *chain.from_iterable(repeated))

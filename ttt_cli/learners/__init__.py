@@ -122,11 +122,14 @@ def offer(kind: "type[Learner[Any]]") -> "type[Learner[Any]]":
 def offer_file(argument: str) -> "type[Learner[Any]]":
     """Run the file that ``FILE.py:CLASS`` names, once in a call, and make its learner known from then on.
 
-    :raises UsageError: if it is not a learner, or cannot have its name.
+    :raises UsageError: if it is not a learner, or cannot have its name, as another of this call has it.
     :raises InvalidFileError: if the file cannot be run.
     """
     earlier = next((kind for kind in OFFERED.values() if kind.given_as == argument), None)
     learner = earlier or checked(load_object(argument, "such as ./mine.py:MyLearner"), argument)
+    if given_as(learner.name) not in (learner.name, argument):
+        what = f"is called {learner.name}, as is {given_as(learner.name)}"
+        raise UsageError(what, where=argument, hint="give one of them another name")
     learner.given_as = argument
     return offer(learner)
 

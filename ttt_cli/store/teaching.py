@@ -57,7 +57,7 @@ def teach(
     first = list(islice(remaining, FEW + 1))
     if not first:
         return Lesson(state, 0, counts["skipped"], counts["repeated"])
-    state = state.in_own_units()
+    state = state.in_own_units().closed()
     own_only = name is not None and not state.learner.learns_both_sides
     run: Run
     if continued in state.runs:

@@ -7,7 +7,7 @@ Empirical design in reinforcement learning (2023): many seeds, reported by media
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from itertools import groupby, product
 from operator import attrgetter
@@ -169,19 +169,19 @@ def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list
             raise UsageError(f"{text!r} varies no parameter of {kind.name}", where="--vary", hint=hint)
         if not listed:
             raise UsageError(f"{text!r} gives no values", where="--vary", hint="NAME=VALUE,VALUE")
-        default = parameters[name].default
-        values = {_parse_value(part.strip(), default, text) for part in listed.split(",")}
+        values = {_parse_value(part.strip(), parameters[name], text) for part in listed.split(",")}
         varied[name] = sorted({*varied.get(name, ()), *values})
     return varied
 
 
-def _parse_value(text: str, default: object, where: str) -> Value:
+def _parse_value(text: str, parameter: "Field[Any]", where: str) -> Value:
+    default, declared = parameter.default, str(parameter.type)
     try:
         if isinstance(default, bool):
             return read_flag(text.lower())
-        if isinstance(default, int):
+        if isinstance(default, int) and "float" not in declared:
             return int(text)
-        return text if isinstance(default, str) else float(text)
+        return text if isinstance(default, str) or "str" in declared else float(text)
     except ValueError:
         hint = f"expected values such as {str(default).lower()}, separated by commas"
         raise UsageError(f"{text!r} cannot be a value in {where!r}", where="--vary", hint=hint) from None
@@ -254,9 +254,9 @@ def read(path: Path) -> Study:
     for training, rows in curves.items():
         learner, preset, call, *values, seed = training
         try:
-            defaults = {item.name: item.default for item in fields(learner_class(learner))}  # type: ignore[arg-type]
+            declared = {item.name: item for item in fields(learner_class(learner))}  # type: ignore[arg-type]
             pairs = zip(study.varied, values, strict=True)
-            setting = tuple(_parse_value(text, defaults[name], text) for name, text in pairs)
+            setting = tuple(_parse_value(text, declared[name], text) for name, text in pairs)
             key = Key(learner, preset, call, setting, int(seed))
         except TttError as error:
             fault = f"is not a study of {learner}: {error.message}"

@@ -139,17 +139,18 @@ class TrainingRun:
     def watch(self, path: Path | None = None, *, closely: bool = True, strictly: bool = False) -> Curve:
         """Measure the player's strength along the way: the learning curve, which the record of the run keeps.
 
-        :param path: a CSV file for the curve; a resumed run keeps its points up to there.
+        :param path: a CSV file for the curve; that of a resumed run keeps its points up to there.
         :param closely: whether to look often.
         :param strictly: as ``Curve.strictly``.
         :raises InvalidFileError: if the file at ``path`` is not a curve.
         """
-        recorded = from_record(self.record["curve"]) if self.record.get("curve") else []
-        rows = [replace(row, games=row.games - self.games_of_other_runs) for row in recorded]
+        before, recorded = self.games_of_other_runs, self.record.get("curve")
+        points_before = from_record(recorded) if recorded else []
+        rows = [replace(row, games=row.games - before) for row in points_before]
         if path is not None:
             earlier = [row for row in curve_so_far(path) if row.games <= self.resumed_at]
-            if self.resumed_at:
-                rows = earlier or rows
+            if earlier and to_record(earlier, before) == recorded:  # it has more digits
+                rows = earlier
         due = points(self.planned, PER_DECADE if closely else KEPT_PER_DECADE)
         self.curve = Curve(due, rows, path, strictly, seen=rows[-1].games if rows else -1)
         return self.curve
