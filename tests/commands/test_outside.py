@@ -170,6 +170,7 @@ def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatc
     lost = sampled.json["explanation"]["as_x"]
     assert lost[-1]["after"] == "win" and not any("probability" in step for step in lost)
     assert sampled.json["method"] == "sampled" and sampled.json["distinct_games"] > 30
+    assert "--explain:" not in sampled.err  # a line was found
     assert "its choices vary" in ttt("diff", agent, "random").err
     assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err
     estimated = made("exec", VARIED, options=",samples=50")
@@ -257,6 +258,9 @@ def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
     assert found.err.count("it loses the game") == 1  # at once, and all of them at the end:
     assert "lost games through" in found.err and "exit status 1" in found.err
     assert "was restarted 10 times, then not asked again" in found.err
+    chatty = made("exec", FIRST.replace("flush", "end='\\nwon' if line.count('X') == 2 else None, flush"))
+    match = ttt("evaluate", chatty, "random", "--games", "2", "--seed", "1", "--json").json["results"][0]
+    assert match["as_x"]["win"] == 0
     table = ttt("tournament", dies, "random", "--json").json
     assert table["players"][-1]["name"] == dies and any("lost" in note for note in table["notes"])
 

@@ -162,3 +162,5 @@ def test_what_is_proved_does_not_depend_on_other_positions():
     assert len({*np.concatenate(alone).tolist()}) == 4  # some are proved
     first = solved(Positions.start(Rules(6, 6, 4)))[1].reshape(6, 6)  # equivalent moves share their proofs
     assert np.array_equal(first, first.T) and UNPROVEN not in first
+    winning = Positions.parse([".............X..O" + "." * 32], Rules(7, 7, 4))
+    assert values_of(winning)[0] == UNPROVEN and solved(winning)[0][0] == 1  # by one of its moves

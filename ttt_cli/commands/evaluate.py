@@ -84,7 +84,7 @@ def evaluate(
         except (OutgrownError, UnsteadyError) as error:
             if exact or mistakes is not None:
                 raise
-            lines = _without_verdict(env, player, error, games, explain)
+            lines = _without_verdict(env, player, error, games)
         else:
             if player.loaded is not None:
                 remarks = about_ties(player.loaded, player.options, others[0].name, others[0].policy)
@@ -93,7 +93,9 @@ def evaluate(
         seed = secrets.randbits(32) if seed is None else seed
         result = _sample(env, player, others, games or GAMES, seed, games_to, lines)
     if check is not None and result.unbeatable is None:
-        env.say(f"--check {check}: that is not decided; --positions N visits more")
+        env.say(f"--check {check}: that is not decided")
+    if explain and result.unbeatable is None and not result.lines:
+        env.say("--explain: no line of play that beats it was found, which proves nothing")
     explanation = _explanation(player, result.lines) if explain else None
     evaluation = Evaluation(player.fields(), result, player.rules, check is not None, explanation)
     if mistakes is not None and not _write_mistakes(env, player, others, mistakes, budget):
@@ -105,18 +107,15 @@ more_help = file_help
 
 
 def _without_verdict(
-    env: Environment, player: Agent, error: OutgrownError | UnsteadyError, games: int | None, explain: bool
+    env: Environment, player: Agent, error: OutgrownError | UnsteadyError, games: int | None
 ) -> dict[Side, tuple[int, ...]]:
     """Say why a match is played instead; return the losing lines that a quick search finds."""
     who = f"{error.where}: " if error.where else ""
     fewer = "" if games else " (--games N plays fewer)"
     env.say(f"{who}{error.message}; {games or GAMES:,} games are played instead{fewer}")
-    lines: dict[Side, tuple[int, ...]] = {}
     with suppress(UnsteadyError):
-        lines = dict(losing_lines(player.policy))
-    if explain and not lines:
-        env.say("--explain: a quick search found no line of play that beats it, which proves nothing")
-    return lines
+        return dict(losing_lines(player.policy))
+    return {}
 
 
 def _explanation(player: Agent, lines: Mapping[Side, tuple[int, ...]]) -> dict[str, list[MoveReview] | None]:

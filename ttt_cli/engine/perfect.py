@@ -41,8 +41,8 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
 
 def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     """int8[k], int8[k, cells]: the values of positions, as ``values_of``, and of their moves for the mover,
-    ``UNPROVEN`` if illegal; equivalent moves share what is proved for one of them. What is proved for one
-    position does not depend on the others."""
+    ``UNPROVEN`` if illegal; equivalent moves share what is proved for one of them, and a position has the
+    value of its best move. What is proved for one position does not depend on the others."""
     if enumerated(positions.rules) is not None:
         moves = np.where(positions.legal, np.sign(move_scores(positions)), np.int8(UNPROVEN))
         return values_of(positions), moves
@@ -51,7 +51,9 @@ def solved(positions: Positions, *, nodes: int = NODES) -> tuple[Int8s, Int8s]:
     equivalent = np.arange(len(moves))[:, None], classes(positions).cells
     shared = np.full_like(moves, UNPROVEN)
     np.minimum.at(shared, equivalent, moves)  # ``UNPROVEN`` is more than any value
-    return values, shared[equivalent]
+    moves = shared[equivalent]
+    best = np.where((moves == 1).any(axis=1), np.int8(1), np.where(positions.legal, moves, -1).max(axis=1))
+    return np.where(values == UNPROVEN, best, values), moves
 
 
 def negated(values: Int8s) -> Int8s:

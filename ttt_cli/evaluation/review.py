@@ -147,6 +147,9 @@ def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     boards = [Position.unchecked(text, game.rules) for text in game.texts()]
     positions = Positions.batch(boards, game.rules)
     values = values_of(positions, nodes=nodes)
+    for ply in reversed(range(len(game.moves))):
+        if values[ply + 1] == -1:  # the move is proved to win
+            values[ply] = 1
     for_last_mover = negated(values)
     proved = np.flatnonzero(values[: len(game.moves)] != UNPROVEN)
     analyses = dict(zip(proved.tolist(), analyse(positions[proved], nodes=nodes), strict=True))

@@ -67,7 +67,7 @@ class Evaluation(Document, name="evaluation"):
                 env.draw(part)
         else:
             env.out(f"{self.rules.describe()} · sampled")
-            _show_sample(env, self.result)
+            _show_sample(env, self.rules, self.result)
         for side in Side:
             if steps := (self.explanation or {}).get(f"as_{side.key}"):
                 _show_line(env, name, side, steps)
@@ -163,13 +163,18 @@ def _worst(rules: Rules, case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
+    return Text.assemble((how, "red"), " to a best response: ", (_played(rules, case.line), "bold"))
+
+
+def _played(rules: Rules, line: Iterable[int]) -> str:
+    """Format a line of play (cells from 1), which ends on an open board if the player resigns."""
     game = Game(rules)
-    for cell in case.line:
+    for cell in line:
         game.push(cell - 1)
-    line = cells(game.moves)
-    if not game.is_over:
-        line = f"{line}, then it resigns" if line else "it resigns at once"
-    return Text.assemble((how, "red"), " to a best response: ", (line, "bold"))
+    moves = cells(game.moves)
+    if game.is_over:
+        return moves
+    return f"{moves}, then it resigns" if moves else "it resigns at once"
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[MoveReview]) -> None:
@@ -183,7 +188,7 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[MoveRevi
     env.draw(moves_table(steps))
 
 
-def _show_sample(env: Environment, sample: Sample) -> None:
+def _show_sample(env: Environment, rules: Rules, sample: Sample) -> None:
     for match in sample.results:
         games = f"{counted(match.games, 'game')} against {match.opponent}"
         distinct = f"{match.distinct_games:,} of them distinct (--seed {sample.seed})"
@@ -195,7 +200,7 @@ def _show_sample(env: Environment, sample: Sample) -> None:
             rows.append([side, *(_sampled(share, *interval) for share, interval in shares)])
         draw_table(env, ["as", ">win (95 %)", ">draw (95 %)", ">loss (95 %)"], rows, lead=1)
     for role, line in sample.lines.items():
-        env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
+        env.out("", f"beatable as {role.name}, by this line of play: {_played(rules, line)}")
 
 
 def _sampled(share: float | None, low: float, high: float) -> str:

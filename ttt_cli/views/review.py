@@ -85,7 +85,8 @@ def _remark(move: MoveReview) -> str:
         return f"{cells_in_words(move.best)} kept the {WORDS.get(move.before)}"
     if not move.proven:
         return "not proved"
-    return "the only move" if move.is_choice and len(move.best) == 1 else ""
+    others_proved = None not in move.values.values()
+    return "the only move" if move.is_choice and len(move.best) == 1 and others_proved else ""
 
 
 def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
