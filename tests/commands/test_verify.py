@@ -81,6 +81,8 @@ def test_only_a_sound_edit_can_be_accepted(ttt):
     assert ttt("verify", "td").code == 3
     assert "valid; accepted, with a new digest" in ttt("verify", "td", "--accept").out
     assert ttt("verify", "td", "--accept", "--json").json["accepted"] is False
+    Path("crlf.json").write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))  # sound, too
+    assert ttt("verify", "./crlf.json", "--accept", "--json").json["accepted"] is False
     assert ttt("verify", "td").code == ttt("evaluate", "td").code == 0
     assert "plays 3x3" in ttt("verify", path, "--board", "4x4").out
     path.write_text(path.read_text().replace('"....X...."', '"XXX......"'))

@@ -106,6 +106,9 @@ def test_an_open_file_or_a_pipe_is_written_where_it_stands(path, tmp_path):
 
 def test_refusals_name_path_and_remedy(tmp_path):
     assert "mkdir -p" in refused(tmp_path / "a" / "b" / "q.json", "there is no folder").hint
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "q.json")
+    assert refused(tmp_path / "link", "there is no folder").hint == f"mkdir -p {tmp_path / 'a'}"
+    (tmp_path / "link").unlink()
     (tmp_path / "loop").symlink_to("loop")
     refused(tmp_path / "loop", "symbolic links")
     with pytest.raises(TttError, match="is a directory"):

@@ -103,7 +103,7 @@ def export(
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_differences(agent, form, Source(out, chunks[0])))
-    if not write_report(env, out, chunks):
+    if not write_report(env, out, chunks) or not Path(out).is_file():  # a pipe has no size to report
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size)
 

@@ -49,8 +49,11 @@ def restore(
       ttt restore state_store/q.json.bak
     """
     if file is None:
-        originals = filter(None, {original(path) for path in library.stored_files(env.store, "bak")})
-        return Backups([backup for path in sorted(originals) for backup in backups(path)])
+        originals = {original(path) for path in library.stored_files(env.store, "bak")}
+        # The backups of a link are where its file is.
+        originals |= {*filter(Path.is_symlink, library.stored_files(env.store, "json|csv|jsonl"))}
+        paths = sorted(filter(None, originals))
+        return Backups([backup for path in paths for backup in backups(path)])
     for backup in (Path(file), env.store / file):
         path = original(backup)
         if path is not None and backup.is_file():

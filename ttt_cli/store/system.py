@@ -38,7 +38,8 @@ def translated(
     hint = _HINTS.get(error.errno or 0, "")
     folder = os.path.dirname(os.path.realpath(path))
     if error.errno == errno.ENOENT and not os.path.exists(folder):
-        named = os.path.dirname(path) or folder
+        named = os.path.dirname(path)
+        named = folder if not named or os.path.exists(named) else named  # path may be a link to elsewhere
         reason, hint = f"there is no folder {os.fspath(named)}", command_line("mkdir", "-p", named)
     kind = InvalidFileError if error.errno == errno.EISDIR else kind
     return kind(f"{failed}: {reason}", where=os.fspath(path), hint=hint)

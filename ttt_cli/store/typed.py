@@ -23,7 +23,7 @@ _LARGEST_COUNT = 2**63 - 1
 _schema = cache(schema_of)
 
 
-@lru_cache(maxsize=16)  # the same object for equal rules, whose properties are cached
+@lru_cache(maxsize=16, typed=True)  # the same object for equal rules, whose properties are cached
 def _rules(*, rows: int, cols: int, line: int, misere: int = 0) -> Rules:
     return Rules(rows, cols, line, misere=misere > 0)
 

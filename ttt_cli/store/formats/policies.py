@@ -220,7 +220,7 @@ class PolicyJson(Format):
             head, entries = split_object(source.blocks(), "positions", where, partial(load_json, where=where))
             return self._parsed(head, entries, where)
         except OtherLayoutError:
-            return self._parsed(source.json, None, where)
+            return self._parsed(load_json(source.data, where), None, where)
 
     def _parsed(self, head: Any, entries: Iterable[tuple[str, Any]] | None, where: str) -> FilePolicy:
         try:
@@ -260,6 +260,7 @@ class Npz(Format):
     about = "the same as arrays for NumPy"
     holds = "policy"
     suffixes = (".npz",)
+    limit = LIMIT
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
         return {*ARRAYS} <= source.arrays.keys()

@@ -13,11 +13,10 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
-from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.scores import solve
 from ttt_cli.store.formats.format import ExportSource, Format
-from ttt_cli.store.state import State
+from ttt_cli.store.formats.policies import FilePolicy
 
 CELL = 14  # pixels: the side of a cell
 BOARD_GAP = 16  # between boards
@@ -59,7 +58,7 @@ class PositionGraph:
 
     def __init__(self, player: ExportSource) -> None:
         self.policy = policy = player.table
-        self.scores, self.scale, self.meaning = _scores(policy, player.state)
+        self.scores, self.scale, self.meaning = _scores(player)
         space = policy.space
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
         moves = moves if policy.learned is None else moves & policy.learned[:, None]
@@ -107,17 +106,21 @@ class PositionGraph:
         return map(Move, *(column.tolist() for column in columns))
 
 
-def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[float, float], str]:
+def _scores(player: ExportSource) -> tuple[Floats, tuple[float, float], str]:
     """The scores, scale and meaning of a player's positions: the graph machine's own scores, else the largest
-    value of the moves, or for a player without such values the values of the game."""
+    value of the moves, or for a player without such values, or in unknown units, the values of the game."""
+    policy, state = player.table, player.state
     space = policy.space
     own_scores = state.learner.position_scores(state.table, space) if state else None
     if state and own_scores is not None:
         return own_scores, (-1.0, 1.0), f"the {state.learner.name} machine's own score for X"
     scale = state.learner.value_scale if state else (-1.0, 1.0)
+    if (state and state.plays) or isinstance(player.policy, FilePolicy):
+        scale = None  # the units are those of another program or player
     if policy.worth is None or scale is None:
+        why = "scores no positions" if policy.worth is None else "has no scores on a known scale"
         perfect = (np.sign(solve(space)) * space.movers).astype(np.float64)
-        return perfect, (-1.0, 1.0), "the value of the game for X, since the agent scores no positions"
+        return perfect, (-1.0, 1.0), f"the value of the game for X, since the agent {why}"
     largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
     low, high = scale
     scores = np.where(np.isinf(largest), np.nan, np.where(space.movers > 0, largest, low + high - largest))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ttt_cli.store.curves import NAMES, missing_points, read_groups
+from ttt_cli.store.files import original
 from ttt_cli.store.formats.format import FileOptions, Format, Rejected, Verification, truncated
 from ttt_cli.store.games import GameRecord, begins_a_log, each_record
 from ttt_cli.store.source import Source
@@ -18,7 +19,8 @@ class GameRecords(Format):
     limit = 2**63  # any size: it is read in blocks
 
     def recognises(self, source: Source, options: FileOptions) -> bool:
-        is_jsonl = source.where.endswith(".jsonl")
+        path = Path(source.where)
+        is_jsonl = (original(path) or path).suffix == ".jsonl"  # or a backup of such a file
         text = source.start if is_jsonl else source.start.partition(b"\n")[0]
         return begins_a_log(text) or (is_jsonl and (text.startswith(b'{"id":"') or not source.is_json))
 
