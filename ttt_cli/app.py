@@ -245,7 +245,7 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     hint = f"see {path} --help" if path else "--help lists the options"
     if path == "ttt":
         hint = "only --help and --version may precede the command"
-    elif option and not option.strip("-XO._"):
+    elif option and not option.upper().strip("-XO._/") and "position" in [item.name for item in items]:
         hint = "put -- before a position that begins with -"
     elif path == "ttt play" and message.startswith("unexpected argument"):
         hint = "two players: --x AGENT --o AGENT"

@@ -32,6 +32,9 @@ _loading = RLock()
 _files: set[Path] = set()
 """The files and package folders of such code, to tell whose fault an error is."""
 
+_neighbours: set[str] = set()
+"""The modules that such files import from their own folders; other folders may have the same names."""
+
 
 def is_ours(value: object) -> bool:
     """Whether the class of an object belongs to this package."""
@@ -142,13 +145,18 @@ def load_object(argument: str, example: str) -> Any:
     _files.add(path)
     folder = str(path.parent.resolve())
     with _loading:
+        for neighbour in _neighbours:
+            sys.modules.pop(neighbour, None)
+        before = {*sys.modules}
         sys.path.insert(0, folder)  # as for a script
         try:
             with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
                 exec(compile(source, str(path), "exec"), module.__dict__)
         finally:
-            with suppress(ValueError):  # the file may have removed it itself
+            with suppress(ValueError, OSError):  # the file may have removed it itself
                 sys.path.remove(folder)
+            stems = {neighbour.stem for neighbour in Path(folder).iterdir()}
+            _neighbours.update(name for name in {*sys.modules} - before if name.partition(".")[0] in stems)
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)

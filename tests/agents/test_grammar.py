@@ -109,6 +109,7 @@ def test_a_search_needs_values_on_a_known_scale(store: Path) -> None:
         ("ntuple.article", UsageError, "ntuple has no article preset"),
         ("./nothing", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
+        ("minimax:depth=from", UsageError, "depth takes N (from 1), not 'from' (minimax takes"),
         ("minimax:depth=0", UsageError, "depth takes N (from 1), not '0'"),
         ("minimax:depth=2,depth=3", UsageError, "given twice"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),

@@ -90,6 +90,8 @@ def test_games_of_pettingzoo_follow_our_rules() -> None:
     env = tictactoe_v3.env()
     rng = np.random.default_rng(1)
     drawn = agent_of(lambda text: 1 + rng.choice([at for at, stone in enumerate(text) if stone == "."]))
+    with pytest.raises(ttt.TttError, match="plays 4x4"):
+        agent_of(ttt.train("q", games=1, rules=ttt.Rules(4, 4, 4)))
     acts = {"player_1": agent_of("minimax", seed=1), "player_2": drawn}
     scores = []
     for seed in range(20):

@@ -234,7 +234,7 @@ def test_a_full_and_then_a_read_only_disk(refused: Refused, disk: Path, call: st
 
 USAGE = [
     ("move", "ttt move: missing argument 'AGENT' (see ttt move --help)"),
-    ("solve -x.......", "no such option: -x (see ttt solve --help)"),
+    ("solve -x.......", "no such option: -x (put -- before a position that begins with -)"),
     ("--store=x show", "no such option: --store (only --help and --version may precede the command)"),
     ("version", "(did you mean '--version'?)"),
     ("train q --learning-rate .1", "no such option: --learning-rate (did you mean '--alpha'?"),

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from ttt_cli.views.numbers import bar, percent
+from ttt_cli.views.numbers import bar, percent, short
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,10 @@ from ttt_cli.views.numbers import bar, percent
 )
 def test_percentages_never_claim_a_certainty(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+def test_a_number_of_games_is_rounded_to_the_next_letter() -> None:
+    assert [short(games) for games in (999, 999_499, 999_500, 999_999_999)] == ["999", "999k", "1M", "1G"]
 
 
 @given(st.tuples(*[st.integers(0, 1000)] * 3).filter(any))

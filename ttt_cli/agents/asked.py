@@ -169,9 +169,9 @@ class Asked(Policy):
                 cause = error.__cause__
                 if cause and not isinstance(cause, Exception) and place_at_fault(cause) is None:
                     raise cause from None  # raised by the caller's own code, such as a signal handler
-                self._fail(texts[min(len(cells), len(texts) - 1)], error)
-                if len(cells) < len(texts):
-                    cells.append(RESIGNS)
+                del cells[len(texts) - 1 :]  # an answer with more than its line is none
+                self._fail(texts[len(cells)], error)
+                cells.append(RESIGNS)
                 self._log.restarts += 1
         return np.array(cells + [RESIGNS] * (len(texts) - len(cells)), np.int64)
 

@@ -157,7 +157,8 @@ def parse_options(
         try:
             values[key] = option.read(value)
         except ValueError:
-            near = did_you_mean(value, option.accepts.split("|"))
+            words = filter(str.islower, option.accepts.split("|"))  # without what stands for a value
+            near = did_you_mean(value, words)
             raise refused(f"{key} takes {option.accepts}, not {value!r}", near) from None
     return values
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.api import Player, Positions, TttError, policy as policy_of
+from ttt_cli.api import Player, Positions, Rules, TttError, policy as policy_of
 
 Observation = Mapping[str, Any]
 
@@ -18,7 +18,7 @@ def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation],
 
     :param seed: the seed for choices among several moves.
     """
-    policy = policy_of(player)
+    policy = policy_of(player, rules=Rules())
     rng = np.random.default_rng(seed)
 
     def act(observation: Observation) -> int:

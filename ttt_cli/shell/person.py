@@ -6,7 +6,7 @@ With single keys, one screen is redrawn; with lines, only what is new is printed
 from rich.text import Text
 
 from ttt_cli.environment import Environment
-from ttt_cli.errors import TttError
+from ttt_cli.errors import TttError, printable
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import LEAVE, Lines
 from ttt_cli.views.advice import Advice, beat, hint
@@ -104,7 +104,7 @@ class Person:
         try:
             self.advice = beat(session.game.position, machine.policy, machine.screen_name)
         except TttError as error:
-            return f"{machine.screen_name} {error.message}"
+            return printable(f"{machine.screen_name} {error.message}")
         return ""
 
     def _play_cell(self, digits: str) -> str:

@@ -119,8 +119,9 @@ async function gameOf(packed) {
       return new Map(free(text).map((cell) => [cell, prospect(after(text, cell), opponent(mover(text)))]));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      if (whole) hopeless.add(text);
       known.clear(); // some moves later, all that is left may fit
+      if (!whole) return beating(text); // other positions took the room
+      hopeless.add(text);
       return null;
     }
   }

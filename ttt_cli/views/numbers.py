@@ -52,7 +52,7 @@ def counted(number: int | None, thing: str) -> str:
 def short(games: int) -> str:
     """Format a number of games briefly: ``16k``, ``1.3M``."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if games >= size:
+        if games >= 0.9995 * size:  # which is rounded up to it
             return f"{games / size:.3g}{letter}"
     return str(games)
 
