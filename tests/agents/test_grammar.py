@@ -41,8 +41,7 @@ def policy_of(text: str, store: Path, rules: Rules | None = None) -> PolicyTable
 
 
 def test_built_in_players(store: Path) -> None:
-    space = StateSpace.of()
-    expected = tables.minimax(space, ties="first", speed=False, depth=3)
+    expected = tables.minimax(StateSpace.of(), ties="first", speed=False, depth=3)
     found = policy_of("minimax:depth=3,ties=first,speed=false", store)
     assert np.array_equal(found.played, expected.played)
     with pytest.raises(UsageError, match="a person cannot be asked here"):

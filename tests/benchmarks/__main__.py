@@ -10,18 +10,14 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
-from time import process_time
 from typing import Any
 
 from tests import tables
 from tests.benchmarks import kernels
 from tests.benchmarks.measuring import TTT, alternate, load, process
-from ttt_cli import Rules, move, play_game, policy
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
@@ -34,9 +30,7 @@ from ttt_cli.training.workers import local_workers
 Row = tuple[str, float, str, str]
 """What is measured, how many times better than the yardstick, what that should be, and the figures."""
 AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
-TYPER = (
-    "import typer\napp = typer.Typer()\n@app.command()\ndef hello() -> None:\n    typer.echo('hello')\napp()"
-)
+TYPER = "import typer; app = typer.Typer(); app.command()(lambda: typer.echo('hello')); app()"
 
 
 def kernel_rows(full: bool, folder: Path) -> Iterator[Row]:
@@ -96,40 +90,6 @@ def spiel_rows(full: bool, folder: Path) -> Iterator[Row]:
     yield "full verdict / OpenSpiel's exploitability", found["theirs"] / found["ours"], ">= 500", how
 
 
-def search_rows(full: bool, folder: Path) -> Iterator[Row]:
-    """Processor time a move of ``search`` and of OpenSpiel's Monte Carlo tree search, which judges a leaf by
-    one random game and solves what it has seen to the end (UCT's constant 2, as in its own examples)."""
-    if find_spec("open_spiel") is None:
-        return
-    import pyspiel
-
-    from ttt_cli.bridges.openspiel import player_of
-
-    for rules in (Rules(4, 4, 4), Rules(5, 5, 4), Rules(6, 6, 4)):
-        game = pyspiel.load_game(f"mnk(m={rules.cols},n={rules.rows},k={rules.line})")
-        bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 1000, 100, True, 1, False)
-        ours, theirs = Timed(partial(move, policy("search", rules=rules))), Timed(player_of(bot, game))
-        as_x = [play_game(ours, theirs, rules=rules).result for _ in range(10)]
-        as_o = [play_game(theirs, ours, rules=rules).result for _ in range(10)]
-        points = as_x.count("x") + as_o.count("o") + (as_x + as_o).count("draw") / 2
-        one, other = median(ours.spent), median(theirs.spent)
-        how = f"{one:.1f} ms a move, 1,000 simulations {other:.1f} ms; {points:g} of 20 points"
-        yield f"search / OpenSpiel's MCTS on {rules}", other / one, "", how
-
-
-class Timed:
-    """A player, and in ``spent`` the milliseconds of the processor that its moves took."""
-
-    def __init__(self, choose: Callable[[str], int]) -> None:
-        self._choose, self.spent = choose, list[float]()
-
-    def __call__(self, text: str) -> int:
-        start = process_time()
-        cell = self._choose(text)
-        self.spent.append(1000 * (process_time() - start))
-        return cell
-
-
 def worker_rows(full: bool, folder: Path) -> Iterator[Row]:
     """Two workers against one, without starting them."""
     learner, games = Q(), 100_000_000 if full else 20_000_000
@@ -164,7 +124,7 @@ if __name__ == "__main__":
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {load()}\n")
     print(f"{'':<44}{'ratio':>9}  {'aim':<9}measured", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for part in (kernel_rows, spiel_rows, search_rows, worker_rows, startup_rows):
+        for part in (kernel_rows, spiel_rows, worker_rows, startup_rows):
             for name, ratio, aim, how in part("--full" in sys.argv, Path(folder)):
                 print(f"{name:<44}{ratio:>9.3g}  {aim:<9}{how}", flush=True)
     print(f"\n{load()}")

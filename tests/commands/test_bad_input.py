@@ -238,7 +238,6 @@ USAGE = [
     ("--store=x show", "no such option: --store (only --help and --version may precede the command)"),
     ("version", "(did you mean '--version'?)"),
     ("train q --learning-rate .1", "no such option: --learning-rate (did you mean '--alpha'?"),
-    ("analyze -XO------", "no such option: -X (put -- before a position that begins with -)"),
     ("list", "no such command 'list' (did you mean ttt show?)"),
     ("move X...O.... random", "X...O....: is a position (it follows the player: AGENT POSITION)"),
     ("train minimax", "minimax: is a player that needs no training (ttt play minimax)"),

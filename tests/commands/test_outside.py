@@ -173,8 +173,7 @@ def test_a_player_whose_answers_vary_is_sampled(ttt: Run, made: Made, monkeypatc
     assert "--explain:" not in sampled.err  # a line was found
     assert "its choices vary" in ttt("diff", agent, "random").err
     assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err
-    estimated = made("exec", VARIED, options=",samples=50")
-    assert ttt("export", estimated, "-o", "policy.csv").code == 0
+    assert ttt("export", made("exec", VARIED, options=",samples=50"), "-o", "policy.csv").code == 0
     rows = [line.split(",") for line in Path("policy.csv").read_text().splitlines()[1:10]]
     chances = [float(chance) for _, _, chance, *_ in rows]
     assert sum(chances) == pytest.approx(1) and min(chances[:2]) > 0.1 and not any(chances[2:])

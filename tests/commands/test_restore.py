@@ -77,10 +77,7 @@ def test_there_is_nothing_to_restore(ttt: Run):
     assert [ttt("restore", folder).code for folder in ("", ".", "/")] == [3, 3, 3]
     assert ttt("play", "--x", "random", "--o", "random", "--learn").code == 0
     assert "games.jsonl: there are no backups" in ttt("restore", "games.jsonl").err
-
-
-def test_a_log_whose_first_line_is_damaged_is_brought_back(ttt: Run):
-    assert ttt("play", "--x", "random", "--o", "random", "--games", "2", "--learn").code == 0
-    backup = Path("state_store/games.jsonl.bak")
-    backup.write_bytes(b"x" + Path("state_store/games.jsonl").read_bytes())
-    assert ttt("restore", backup).code == 0 and ttt("verify", "state_store/games.jsonl").code == 1
+    damaged = b"x\n" + Path("state_store/games.jsonl").read_bytes()
+    Path("state_store/games.jsonl.bak").write_bytes(damaged)
+    assert ttt("restore", "games.jsonl.bak").code == 0
+    assert Path("state_store/games.jsonl").read_bytes() == damaged

@@ -63,5 +63,4 @@ def test_words_and_numbers_are_never_cropped(ttt: Run):
 
 def test_lines_are_not_broken_in_a_pipe(ttt: Run):
     ttt("train", "q", "--games", "300", "--seed", "1")
-    result = ttt("show", "q")
-    assert max(map(len, result.out.splitlines())) > 80
+    assert max(map(len, ttt("show", "q").out.splitlines())) > 80

@@ -43,8 +43,7 @@ def test_a_study_continues_where_its_file_ends(ttt):
     seed_three = [number for number, line in enumerate(lines) if b",0.5,3," in line]
     Path("study.csv").write_bytes(b"".join(lines[:2] + lines[3 : seed_three[0] + 2]))  # two lack rows
     assert ttt("verify", "study.csv").out.count("lacks") == 2
-    result = ttt(*CALL, "--workers", 3)
-    assert "2 of 6 trainings" in result.err
+    assert "2 of 6 trainings" in ttt(*CALL, "--workers", 3).err
     assert Path("study.csv").read_bytes() == whole
     Path("study.csv").write_bytes(b"".join(lines[:3]))  # the only one lacks rows
     assert "6 of 6 trainings" in ttt(*CALL).err and Path("study.csv").read_bytes() == whole

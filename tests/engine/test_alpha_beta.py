@@ -82,6 +82,14 @@ def plain_scores(net: Network, positions: Positions, depth: int) -> Floats:
     return scores
 
 
+def finds(search: Search, positions: Positions, expected: Floats) -> None:
+    """The exact search finds these scores, and the quick one chooses as it does."""
+    assert np.array_equal(search.scores(positions, exact=True), expected)
+    quick, best = search.scores(positions), expected.max(axis=1, keepdims=True)
+    assert np.array_equal(quick == best, expected == best)
+    assert (quick <= best).all()
+
+
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_full_search_agrees_with_backward_induction(rules: Rules):
     space = StateSpace.of(rules)
@@ -89,12 +97,7 @@ def test_a_full_search_agrees_with_backward_induction(rules: Rules):
     rows = np.arange(step - 1, len(space), step)  # not the empty board, which takes seconds uncompiled
     expected = move_scores(space[rows]).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
-    search, positions = Search(rules, depth=99), space[rows]
-    assert np.array_equal(search.scores(positions, exact=True), expected)
-    quick = search.scores(positions)
-    best = expected.max(axis=1, keepdims=True)
-    assert np.array_equal(quick == best, expected == best)
-    assert (quick <= best).all()
+    finds(Search(rules, depth=99), space[rows], expected)
 
 
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 4, 3, misere=True)], ids=str)
@@ -102,16 +105,7 @@ def test_a_full_search_agrees_with_backward_induction(rules: Rules):
 def test_pruning_overlooks_nothing(rules: Rules, depth: int):
     positions = sample(rules)[:: 4**depth]
     expected = plain_scores(line_network(rules), positions, depth)
-    assert np.array_equal(Search(rules, depth=depth).scores(positions, exact=True), expected)
-
-
-@pytest.mark.compiled
-def test_the_quick_search_chooses_as_the_exact_one():
-    positions = sample(Rules(4, 4, 4))
-    search = Search(positions.rules, depth=5)
-    exact, quick = (search.scores(positions, exact=exact) for exact in (True, False))
-    best = exact.max(axis=1, keepdims=True)
-    assert np.array_equal(exact == best, quick == best)
+    finds(Search(rules, depth=depth), positions, expected)
 
 
 @pytest.mark.compiled

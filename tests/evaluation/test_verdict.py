@@ -53,8 +53,7 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
 
 def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     """The position is reached in the other role too: there the mistake is not the policy's to make."""
-    space = StateSpace.of()
-    policy = tables.changed(tables.minimax(space, ties="first"), "..X.....O", {6: 1})
+    policy = tables.changed(tables.minimax(StateSpace.of(), ties="first"), "..X.....O", {6: 1})
     answers = tables.changed(policy, "..X......", {5: 0.5, 9: 0.5})  # as O it may come here
     assert judge(policy).mistakes == MistakeCount(1, 0, 4520)
     assert judge(policy).unbeatable
@@ -101,8 +100,7 @@ def test_a_player_that_lets_a_win_slip_is_beatable() -> None:
 
 def test_a_line_explained() -> None:
     """A wrong answer to the corner, and giving up there."""
-    space = StateSpace.of()
-    policy = tables.changed(tables.minimax(space, ties="first"), "X........", {2: 1})
+    policy = tables.changed(tables.minimax(StateSpace.of(), ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
     assert line is not None and line[:2] == (1, 2)
     steps = explain(policy, Side.O, line)

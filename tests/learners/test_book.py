@@ -35,8 +35,7 @@ def book(learner: Any, *games: tuple[int, ...], rules: Rules = SPACE.rules) -> B
 def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
     """The cells, from 1, that may be played."""
     policy = policy_of(learner, table)
-    at = policy.space.index_of[text]
-    return set((np.flatnonzero(policy.played[at]) + 1).tolist())
+    return set((np.flatnonzero(policy.played[policy.space.index_of[text]]) + 1).tolist())
 
 
 def test_the_author_leaves_out_the_first_move_and_keeps_a_set():

@@ -30,8 +30,7 @@ SECONDS, MEGABYTES = 2.0, 200
 
 def state(learner: str, entries: Mapping[str, object], *rules: int) -> bytes:
     """A native state that says this, its digest right."""
-    empty = empty_state(learner, Rules(*rules))
-    return edited(library.content(empty), entries=entries)
+    return edited(library.content(empty_state(learner, Rules(*rules))), entries=entries)
 
 
 def book(rows: str, runs: int) -> bytes:

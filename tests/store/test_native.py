@@ -140,8 +140,7 @@ def test_numbers_of_a_book_are_plain_digits(tmp_path):
 
 def test_the_exchanged_game_is_learned_and_merged_but_not_saved(tmp_path):
     state = train("q", games=100, seed=1, rules=Rules(misere=True))
-    more = train(state, games=10, seed=2)
-    assert merge(state, more).games == 110
+    assert merge(state, train(state, games=10, seed=2)).games == 110
     assert train("q", opponent=state, games=10, rules=state.rules).games == 10
     with pytest.raises(UsageError, match="cannot be saved"):
         library.save(state, tmp_path / "state.json")

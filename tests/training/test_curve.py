@@ -22,8 +22,7 @@ RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
 
 
 def started(games: int, path: Path | None = None, rules: Rules | None = None) -> TrainingRun:
-    start = empty_state("td", rules or Rules(2, 3))
-    run = new_run(Path("td.json"), start, games=games, seed=1)
+    run = new_run(Path("td.json"), empty_state("td", rules or Rules(2, 3)), games=games, seed=1)
     run.watch(path)
     return run
 

@@ -30,8 +30,7 @@ def test_where_the_best_move_is_not_proved_a_search_suggests_one():
 
 
 def test_on_a_large_board_the_worth_of_moves_is_proved():
-    rules = Rules(5, 5, 4)
-    found = hint(Position.parse("XXX../OO.../...../...../.....", rules).play(8))
+    found = hint(Position.parse("XXX../OO.../...../...../.....", Rules(5, 5, 4)).play(8))
     assert found.text.startswith("best: 4")
     assert [note.plain for note in found.notes[3]] == ["win"] and not found.legend
 

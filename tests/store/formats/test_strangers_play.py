@@ -109,6 +109,13 @@ def test_ties_are_broken_as_the_program_does(ties):
 
 
 Boxes = dict[str, dict[int, float]]
+
+
+def chances(boxes: Boxes, whole: int) -> dict[str, list[float]]:
+    shares = {text: whole / sum(box.values()) for text, box in boxes.items()}
+    return {text: [round(box.get(at, 0) * shares[text], 9) for at in range(9)] for text, box in boxes.items()}
+
+
 BEADS: dict[str, Callable[[Boxes], object]] = {
     "counts": lambda boxes: boxes,
     "one by one": lambda boxes: {
@@ -131,14 +138,8 @@ BEADS: dict[str, Callable[[Boxes], object]] = {
         f"{in_base_3(text)} {' '.join(str(int(box.get(cell, 0))) for cell in range(9))} "
         for text, box in boxes.items()
     ),
-    "probabilities": lambda boxes: {
-        text: [round(box.get(cell, 0) / sum(box.values()), 9) for cell in range(9)]
-        for text, box in boxes.items()
-    },
-    "probabilities in per cent": lambda boxes: {
-        text: [round(box.get(cell, 0) / sum(box.values()) * 100, 7) for cell in range(9)]
-        for text, box in boxes.items()
-    },
+    "probabilities": lambda boxes: chances(boxes, 1),
+    "probabilities in per cent": lambda boxes: chances(boxes, 100),
 }
 
 
