@@ -153,10 +153,13 @@ def load_object(argument: str, example: str) -> Any:
             with guarded(str(path), "", InvalidFileError), redirect_stdout(sys.stderr):
                 exec(compile(source, str(path), "exec"), module.__dict__)
         finally:
-            with suppress(ValueError, OSError):  # the file may have removed it itself
+            with suppress(ValueError):  # the file may have removed it itself
                 sys.path.remove(folder)
-            stems = {neighbour.stem for neighbour in Path(folder).iterdir()}
-            _neighbours.update(name for name in {*sys.modules} - before if name.partition(".")[0] in stems)
+            with suppress(OSError):  # the folder cannot be listed
+                stems = {neighbour.stem for neighbour in Path(folder).iterdir()}
+                _neighbours.update(
+                    name for name in {*sys.modules} - before if name.partition(".")[0] in stems
+                )
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)
