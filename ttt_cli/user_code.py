@@ -157,9 +157,8 @@ def load_object(argument: str, example: str) -> Any:
                 sys.path.remove(folder)
             with suppress(OSError):  # the folder cannot be listed
                 stems = {neighbour.stem for neighbour in Path(folder).iterdir()}
-                _neighbours.update(
-                    name for name in {*sys.modules} - before if name.partition(".")[0] in stems
-                )
+                imported = {*sys.modules} - before
+                _neighbours.update(each for each in imported if each.partition(".")[0] in stems)
     with guarded(argument, "raised "):
         if hasattr(module, name):
             return getattr(module, name)
