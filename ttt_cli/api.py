@@ -287,8 +287,8 @@ def train(
     :param preset: ``article`` for the rule and the constants of the method's author.
     :param rules: the game, for a new state.
     :param symmetry: whether symmetric positions share an entry, for a new state.
-    :param curve: whether to judge the player along the way, for ``State.curves``; none is kept where that is not possible
-        exactly.
+    :param curve: whether to judge the player along the way, for ``State.curves``; none is kept where
+        that is not possible exactly.
     :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
